@@ -1,0 +1,49 @@
+# Two commands: `make demo` and `make test`. Each makes its own environment first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test test-slow lint format typecheck benchmarks clean
+
+help:
+	@echo "make demo        what the package does, in a picture (folder demo/)"
+	@echo "make test        lint, types and the default tests (under ten minutes on two cores)"
+	@echo "make test-slow   the long statistical checks"
+	@echo "make benchmarks  speed and memory figures"
+	@echo "make clean       remove the environment and what was built"
+
+$(VENV)/.plot: pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'porbnet needs Python 3.11 or newer; set PYTHON=...')"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.plot
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+demo: $(VENV)/.plot
+	$(BIN)/python examples/demo.py --out demo
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(VENV)/.test
+	$(BIN)/mypy
+
+test: lint typecheck
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto -m slow
+
+benchmarks: $(VENV)/.plot
+	$(BIN)/python benchmarks/prior_speed.py
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

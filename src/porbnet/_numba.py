@@ -1,0 +1,90 @@
+"""The one place that configures Numba, and the exponential that its loops use.
+
+`kernel` compiles with a cache on disk and releases the GIL. Numba's own `exp` is a scalar call; `fast_exp` is a
+polynomial that the compiler turns into vector instructions (relative error 2e-16, arguments in [-708, 0.5]).
+With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import types
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a kernel: cached, without the GIL, sums may be reordered, NaN and inf keep their meaning."""
+    flags = {"contract", "reassoc", "nsz"}
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function))
+
+
+def exact_kernel(function: Function) -> Function:
+    """Compile a kernel in which sums keep their order (bit tricks depend on it)."""
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function))
+
+
+if getattr(numba.config, "DISABLE_JIT", False):
+
+    def _bits(value: float) -> int:
+        return int(struct.unpack("<q", struct.pack("<d", value))[0])
+
+    def _from_bits(bits: int) -> float:
+        wrapped = (bits + 2**63) % 2**64 - 2**63
+        return float(struct.unpack("<d", struct.pack("<q", wrapped))[0])
+
+else:
+    from llvmlite import ir
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def _bits(typing_context, value):  # type: ignore[no-untyped-def]
+        """The 64 bits of a double as an integer."""
+
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.bitcast(arguments[0], ir.IntType(64))
+
+        return types.int64(types.float64), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def _from_bits(typing_context, bits):  # type: ignore[no-untyped-def]
+        """The double that has these 64 bits."""
+
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.bitcast(arguments[0], ir.DoubleType())
+
+        return types.float64(types.int64), generate
+
+
+_SHIFT = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
+_LOG2E = 1.4426950408889634
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+
+
+@exact_kernel
+def fast_exp(x: float) -> float:
+    """exp(x) for x in [-708, 0.5]: x = n ln 2 + r, Taylor polynomial of degree 13 in r, exponent bits += n."""
+    shifted = x * _LOG2E + _SHIFT
+    n = shifted - _SHIFT
+    r = x - n * _LN2_HIGH
+    r = r - n * _LN2_LOW
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return _from_bits(_bits(p) + (_bits(shifted) << 52))  # type: ignore[no-any-return]

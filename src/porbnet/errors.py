@@ -1,0 +1,19 @@
+"""Exceptions and warnings of the package; every one can be caught by its base class."""
+
+from __future__ import annotations
+
+
+class PorbnetError(Exception):
+    """Base of all errors raised by porbnet itself."""
+
+
+class StatementError(PorbnetError, ValueError):
+    """A parameter has a value that is not allowed; the message names it, shows it and says what is."""
+
+
+class PorbnetWarning(UserWarning):
+    """Base of all warnings given by porbnet."""
+
+
+class StatementWarning(PorbnetWarning):
+    """A prior statement is allowed but probably not what was meant; the message says what to do."""

@@ -1,0 +1,100 @@
+"""What every intensity offers: value, gradient, integral, draws of the intensity and of the Poisson process."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet._checks import FloatArray
+from porbnet._random import RandomState, generator
+from porbnet.region import Region
+
+
+class Component(NamedTuple):
+    """A constant `level` on a `box`, with a `probability`.
+
+    Where an intensity is made of such pieces (a constant, a step function, or anything whose marginal law at a
+    point does not depend on the point), every second moment of the network is the sum of the constant's
+    closed form over the pieces.
+    """
+
+    probability: float
+    level: float
+    box: Region
+
+
+class Units(NamedTuple):
+    """Draws of the Poisson process: ragged, flat.
+
+    counts : shape (n_draws,), number of units of each draw
+    centers : shape (counts.sum(), n_dims)
+    levels : shape (counts.sum(),), the intensity at each center
+    """
+
+    counts: NDArray[np.int64]
+    centers: FloatArray
+    levels: FloatArray
+
+
+class Intensity(ABC):
+    """Intensity of a Poisson process on a box, in units per unit of input volume."""
+
+    known: bool = True
+    """Whether the intensity is a known function; if not, `draw` gives one."""
+
+    @abstractmethod
+    def on(self, region: Region) -> Intensity:
+        """The same intensity, checked and prepared for a region; raises `StatementError` if it does not fit."""
+
+    @abstractmethod
+    def value(self, X: Any) -> FloatArray:
+        """Intensity at each row of X, shape (n_points,); its prior mean if the intensity is unknown."""
+
+    @abstractmethod
+    def gradient(self, X: Any) -> FloatArray:
+        """Derivative of `value` by the input, shape (n_points, n_dims)."""
+
+    @abstractmethod
+    def integral(self, region: Any) -> float:
+        """Integral over the region: the expected number of units."""
+
+    @abstractmethod
+    def upper_bound(self, region: Region) -> float:
+        """A level that the intensity does not exceed (for an unknown one, only with tiny probability)."""
+
+    @abstractmethod
+    def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
+        """`n` exact draws of the Poisson process; an unknown intensity is drawn anew for each."""
+
+    def sample(self, region: Any, random_state: RandomState = None) -> FloatArray:
+        """One exact draw of the Poisson process: centers of shape (n_units, n_dims)."""
+        box = Region.of(region)
+        return self.on(box).sample_units(box, 1, generator(random_state)).centers
+
+    def draw(self, region: Any, random_state: RandomState = None) -> Intensity:
+        """One draw of the intensity itself as a known intensity; a known one is its own draw."""
+        return self.on(Region.of(region))
+
+    def components(self, region: Region) -> list[Component] | None:
+        """Pieces with a closed form, or None where moments need quadrature over the centers."""
+        return None
+
+    def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
+        """Known intensities with probabilities that have the right law at every single point."""
+        return [(1.0, self)]
+
+    def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
+        """Quantiles of the prior law of an unknown intensity at a point, the same at every point."""
+        raise TypeError(f"{self!r} is known: it has a value, not a distribution")
+
+    def breaks(self, dimension: int) -> FloatArray:
+        """Places where the intensity jumps along a dimension (quadrature starts a new panel there)."""
+        return np.empty(0)
+
+
+def segment_ids(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For flat ragged arrays: which draw each entry belongs to."""
+    return np.repeat(np.arange(len(counts)), counts)

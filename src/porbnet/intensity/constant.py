@@ -1,0 +1,170 @@
+"""One level everywhere: known, or unknown with λ² ~ Gamma(α, β) as in the paper's homogeneous case."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+from porbnet._random import RandomState, generator
+from porbnet.distributions import Gamma
+from porbnet.intensity.base import Component, Intensity, Units
+from porbnet.region import Region
+
+
+def _rows(X: Any) -> FloatArray:
+    array = _checks.real_array("X", X, "it must be an array of finite numbers")
+    return array[:, None] if array.ndim == 1 else np.atleast_2d(array)
+
+
+class _Flat(Intensity):
+    """What the known and the unknown constant share: the same mean level everywhere, on a region of any dimension."""
+
+    @property
+    def mean_level(self) -> float:
+        raise NotImplementedError
+
+    def on(self, region: Region) -> Intensity:
+        return self
+
+    def value(self, X: Any) -> FloatArray:
+        return np.full(len(_rows(X)), self.mean_level)
+
+    def gradient(self, X: Any) -> FloatArray:
+        return np.zeros_like(_rows(X))
+
+    def integral(self, region: Any) -> float:
+        return self.mean_level * Region.of(region).volume
+
+    def _uniform_units(self, levels: FloatArray, region: Region, rng: np.random.Generator) -> Units:
+        counts = rng.poisson(levels * region.volume)
+        return Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
+
+
+class Constant(_Flat):
+    """A known constant intensity.
+
+    Parameters
+    ----------
+    level : float
+        Units per unit of input (length, area or volume); positive.
+
+    Examples
+    --------
+    >>> Constant(5.0).integral((0.0, 2.0))
+    10.0
+    """
+
+    def __init__(self, level: float) -> None:
+        self.level = _checks.positive("level", level)
+
+    @property
+    def mean_level(self) -> float:
+        """The level."""
+        return self.level
+
+    def upper_bound(self, region: Region) -> float:
+        """The level."""
+        return self.level
+
+    def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
+        """`n` exact draws: Poisson counts, uniform centers."""
+        return self._uniform_units(np.full(n, self.level), region, rng)
+
+    def components(self, region: Region) -> list[Component]:
+        """One piece: the whole region."""
+        return [Component(1.0, self.level, region)]
+
+    def __repr__(self) -> str:
+        return f"Constant({self.level!r})"
+
+
+class UnknownConstant(_Flat):
+    """An unknown constant intensity λ with λ² ~ Gamma(shape, rate).
+
+    Parameters
+    ----------
+    shape, rate : float
+        Of the Gamma distribution of λ²; positive. The paper writes α_λ and β_λ.
+
+    Examples
+    --------
+    About 33.3 units per unit of input, known to within a few percent, as the paper's authors set it:
+
+    >>> UnknownConstant(1110.9, 1.0)
+    UnknownConstant(shape=1110.9, rate=1.0)
+    """
+
+    known = False
+
+    def __init__(self, shape: float, rate: float) -> None:
+        self.square = Gamma(shape, rate)
+
+    @classmethod
+    def about(cls, level: float, factor: float = 3.0) -> UnknownConstant:
+        """The level is about `level`, give or take a factor of `factor`.
+
+        Matches mean and variance of log λ to those of a log-normal with median `level` and log-sd log(factor).
+        """
+        level, factor = _checks.positive("level", level), _checks.number("factor", factor, minimum=1.0)
+        from scipy import optimize, special
+
+        # log λ² has variance trigamma(shape) and mean digamma(shape) - log(rate)
+        target = (2.0 * math.log(factor)) ** 2
+        log_shape = optimize.brentq(
+            lambda a: math.log(special.polygamma(1, math.exp(a)) / target), math.log(1e-3), math.log(1e12)
+        )
+        shape = math.exp(log_shape)
+        return cls(shape, math.exp(special.digamma(shape) - 2.0 * math.log(level)))
+
+    @property
+    def mean_level(self) -> float:
+        """E[λ] = Γ(shape + ½) / (Γ(shape) √rate)."""
+        shape, rate = self.square.shape, self.square.rate
+        return math.exp(math.lgamma(shape + 0.5) - math.lgamma(shape)) / math.sqrt(rate)
+
+    def upper_bound(self, region: Region) -> float:
+        """The level exceeded with probability 1e-6."""
+        return float(np.sqrt(self.square.quantile(1.0 - 1e-6)))
+
+    def draw(self, region: Any, random_state: RandomState = None) -> Constant:
+        """A `Constant` with a level drawn from the prior."""
+        return Constant(float(np.sqrt(self.square.sample(1, generator(random_state))[0])))
+
+    def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
+        """`n` exact draws, each with its own level."""
+        return self._uniform_units(np.sqrt(self.square.sample(n, rng)), region, rng)
+
+    def components(self, region: Region) -> list[Component]:
+        """The whole region at quadrature levels of the prior."""
+        return [Component(p, level, region) for p, level in zip(*self.level_nodes(), strict=True)]
+
+    def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
+        """Constants at quadrature levels of the prior."""
+        return [(p, Constant(level)) for p, level in zip(*self.level_nodes(), strict=True)]
+
+    def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
+        """Quantiles of λ."""
+        return np.sqrt(self.square.quantile(probabilities))
+
+    def level_nodes(self) -> tuple[list[float], list[float]]:
+        """Quadrature of the prior of λ: probabilities and levels."""
+        probabilities, squares = gamma_nodes(self.square)
+        return probabilities.tolist(), np.sqrt(squares).tolist()
+
+    def __repr__(self) -> str:
+        return f"UnknownConstant(shape={self.square.shape!r}, rate={self.square.rate!r})"
+
+
+def gamma_nodes(gamma: Gamma, n: int = 96) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre quadrature of a Gamma distribution on the log scale: probabilities (sum 1) and values."""
+    high = float(np.log(gamma.quantile(1.0 - 1e-13)))
+    low = max(float(np.log(gamma.quantile(1e-13))), high - 60.0)
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
+    log_mass = gamma.shape * (logs - logs.max()) - gamma.rate * (np.exp(logs) - np.exp(logs.max()))
+    mass = weights * np.exp(log_mass - log_mass.max())
+    return mass / mass.sum(), np.exp(logs)

@@ -1,0 +1,157 @@
+"""The sigmoidal Gaussian Cox process: an unknown intensity that varies over the input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+from scipy.special import expit
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+from porbnet._random import RandomState, generator
+from porbnet.distributions import Gamma
+from porbnet.grid_gp import GridGP, lengthscale_vector
+from porbnet.intensity.base import Component, Intensity, Units
+from porbnet.intensity.constant import Constant, gamma_nodes
+from porbnet.intensity.tabulated import Tabulated, thinned_units
+from porbnet.region import Region
+
+
+class SigmoidGP(Intensity):
+    """λ(c) = λ* · sigmoid(h(c)), with h a Gaussian process of mean zero (Adams et al. 2009).
+
+    The process lives on a regular grid of knots (16 per lengthscale in one dimension, 8 in two, 6 in three; see
+    `porbnet.grid_gp`); λ is multilinear between the knots, so that its integral is exact and draws by thinning are
+    exact draws of that function.
+
+    Parameters
+    ----------
+    upper : float or Gamma
+        λ*, the level that the intensity never exceeds, in units per unit of input volume; or its prior.
+    variance : float
+        Variance of h. With 1, two thirds of the levels lie between 0.27 and 0.73 λ*; with 5, between 0.1 and 0.9 λ*.
+    lengthscale : float or sequence of float
+        Lengthscale of h in the units of the input, one or one per dimension: how far apart levels are alike.
+    refinement : float, default 1
+        Multiplies the number of knots per lengthscale.
+
+    Examples
+    --------
+    >>> SigmoidGP(upper=10.0, variance=1.0, lengthscale=0.5).integral((0.0, 2.0))
+    10.0
+    """
+
+    known = False
+
+    def __init__(self, upper: float | Gamma, variance: float, lengthscale: Any, refinement: float = 1.0) -> None:
+        self.upper = upper if isinstance(upper, Gamma) else _checks.positive("upper", upper)
+        self.variance = _checks.positive("variance", variance)
+        allowed = "it must be a positive finite number, or one per dimension"
+        stated = _checks.real_array("lengthscale", lengthscale, allowed)
+        if stated.ndim > 1 or stated.size == 0 or np.any(stated <= 0):
+            raise _checks.fail("lengthscale", lengthscale, allowed)
+        self.lengthscale: float | FloatArray = float(stated) if stated.ndim == 0 else stated
+        self.refinement = _checks.positive("refinement", refinement)
+        self._gp: GridGP | None = None
+
+    def on(self, region: Region) -> SigmoidGP:
+        """A copy with its knots laid on the region."""
+        if self._gp is not None and self._gp.region == region:
+            return self
+        if isinstance(self.lengthscale, np.ndarray):
+            region.require_dims(len(self.lengthscale), "SigmoidGP lengthscale")
+        prepared = SigmoidGP(self.upper, self.variance, self.lengthscale, self.refinement)
+        lengthscales = lengthscale_vector("lengthscale", self.lengthscale, region.n_dims)
+        prepared._gp = GridGP(region, self.variance, lengthscales, self.refinement)
+        return prepared
+
+    def process(self, region: Region) -> GridGP:
+        """The Gaussian process h on the region."""
+        gp = self.on(region)._gp
+        if gp is None:
+            raise RuntimeError("a prepared intensity has its process")
+        return gp
+
+    @property
+    def mean_upper(self) -> float:
+        """E[λ*]."""
+        return self.upper.mean if isinstance(self.upper, Gamma) else self.upper
+
+    def _uppers(self, n: int, rng: np.random.Generator) -> FloatArray:
+        return self.upper.sample(n, rng) if isinstance(self.upper, Gamma) else np.full(n, self.upper)
+
+    def value(self, X: Any) -> FloatArray:
+        """Prior mean, ½ E[λ*] everywhere; shape (n_points,)."""
+        return Constant(0.5 * self.mean_upper).value(X)
+
+    def gradient(self, X: Any) -> FloatArray:
+        """Of the prior mean: zero."""
+        return Constant(1.0).gradient(X)
+
+    def integral(self, region: Any) -> float:
+        """Prior mean of the integral, ½ E[λ*] times the volume."""
+        return 0.5 * self.mean_upper * Region.of(region).volume
+
+    def upper_bound(self, region: Region) -> float:
+        """λ*, or the level it exceeds with probability 1e-6."""
+        return float(self.upper.quantile(1.0 - 1e-6)) if isinstance(self.upper, Gamma) else self.upper
+
+    def draw(self, region: Any, random_state: RandomState = None) -> Tabulated:
+        """One intensity from the prior, as a table of its values at the knots."""
+        box, rng = Region.of(region), generator(random_state)
+        upper = self._uppers(1, rng)
+        return Tabulated(box, upper[0] * np.maximum(expit(self.process(box).sample(1, rng)[0]), 1e-300))
+
+    def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
+        """`n` exact draws, each with its own λ* and h: candidates at rate λ*, kept with probability λ / λ*."""
+        upper = self._uppers(n, rng)
+        shape = (n,) + (1,) * region.n_dims
+        tables = upper.reshape(shape) * np.maximum(expit(self.process(region).sample(n, rng)), 1e-300)
+        return thinned_units(tables, upper, region, rng)
+
+    def _level_nodes(self) -> list[tuple[float, float]]:
+        """Quadrature of the law of λ at a point: the same at every point, because h is stationary."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(64)
+        shares = expit(np.sqrt(self.variance) * nodes)
+        weights = weights / weights.sum()
+        if isinstance(self.upper, Gamma):
+            probabilities, uppers = gamma_nodes(self.upper, 48)
+        else:
+            probabilities, uppers = np.ones(1), np.array([self.upper])
+        return [
+            (float(p * q), float(u * s))
+            for p, u in zip(probabilities, uppers, strict=True)
+            for q, s in zip(weights, shares, strict=True)
+            if p * q > 1e-16
+        ]
+
+    def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
+        """Quantiles of λ at a point; with an unknown λ* by inverting P(λ ≤ t) = E_h P(λ* ≤ t / sigmoid(h))."""
+        if not isinstance(self.upper, Gamma):
+            return np.asarray(self.upper * expit(np.sqrt(self.variance) * special.ndtri(probabilities)))
+        from scipy import optimize  # slow to import
+
+        nodes, weights = np.polynomial.hermite_e.hermegauss(128)
+        weights = weights / weights.sum()
+        shares = np.maximum(expit(np.sqrt(self.variance) * nodes), 1e-300)
+        shape, rate = self.upper.shape, self.upper.rate
+
+        def excess(log_level: float, probability: float) -> float:
+            return float(weights @ special.gammainc(shape, rate * np.exp(log_level) / shares)) - probability
+
+        top = float(np.log(self.upper.quantile(1.0 - 1e-12)))
+        roots = [optimize.brentq(excess, top - 200.0, top + 5.0, args=(float(p),)) for p in probabilities]
+        return np.exp(roots)
+
+    def components(self, region: Region) -> list[Component]:
+        """The whole region at quadrature levels of the law of λ at a point."""
+        return [Component(p, level, region) for p, level in self._level_nodes()]
+
+    def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
+        """Constants at quadrature levels of the law of λ at a point."""
+        return [(p, Constant(level)) for p, level in self._level_nodes()]
+
+    def __repr__(self) -> str:
+        return f"SigmoidGP(upper={self.upper!r}, variance={self.variance!r}, lengthscale={self.lengthscale!r})"

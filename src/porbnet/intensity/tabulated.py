@@ -1,0 +1,127 @@
+"""Values on a regular grid, multilinear in between: the form in which unknown intensities are drawn and stored."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+from porbnet.intensity.base import Intensity, Units, segment_ids
+from porbnet.region import Region
+
+
+class Tabulated(Intensity):
+    """Positive values at the knots of a regular grid that spans a region, multilinear in between.
+
+    The integral is exact: the trapezoidal rule integrates a multilinear function without error.
+
+    Parameters
+    ----------
+    region : (low, high) or one pair per dimension
+        The box that the grid spans; the first and last knots lie on its edges.
+    values : array of shape (n_knots_1, ..., n_knots_D)
+        Positive levels at the knots, at least two per dimension.
+
+    Examples
+    --------
+    >>> Tabulated((0.0, 2.0), [1.0, 3.0, 1.0]).value([0.5, 1.0])
+    array([2., 3.])
+    """
+
+    def __init__(self, region: Any, values: Any) -> None:
+        self.region = Region.of(region)
+        allowed = "they must be positive finite numbers, at least two knots per dimension of the region"
+        self.values = _checks.real_array("values", values, allowed)
+        if self.values.ndim != self.region.n_dims or min(self.values.shape) < 2 or np.any(self.values <= 0):
+            raise _checks.fail("values", values, allowed)
+
+    def on(self, region: Region) -> Tabulated:
+        """Check that the grid covers the region."""
+        region.require_dims(self.region.n_dims, "Tabulated intensity")
+        slack = 1e-9 * self.region.widths
+        if np.any(region.low < self.region.low - slack) or np.any(region.high > self.region.high + slack):
+            raise _checks.fail(
+                "region", region.bounds.tolist(), f"the table of values covers only {self.region.bounds.tolist()}"
+            )
+        return self
+
+    def value(self, X: Any) -> FloatArray:
+        """Interpolated level, shape (n_points,); points outside the table take the value at its edge."""
+        points = _checks.points("X", X, self.region.n_dims)
+        return interpolate(self.values[None], self.region, points, np.zeros(len(points), dtype=np.int64))
+
+    def gradient(self, X: Any) -> FloatArray:
+        """Slope of the interpolant, shape (n_points, n_dims)."""
+        points = _checks.points("X", X, self.region.n_dims)
+        cells, fraction = _locate(self.values.shape, self.region, points)
+        spacing = self.region.widths / (np.array(self.values.shape) - 1)
+        slope = np.zeros_like(points)
+        for corner in itertools.product((0, 1), repeat=self.region.n_dims):
+            level = self.values[tuple(cells[:, d] + corner[d] for d in range(points.shape[1]))]
+            factors = np.where(np.array(corner) == 1, fraction, 1.0 - fraction)
+            for d in range(points.shape[1]):
+                others = np.prod(np.delete(factors, d, axis=1), axis=1)
+                slope[:, d] += (1.0 if corner[d] else -1.0) / spacing[d] * others * level
+        return slope
+
+    def integral(self, region: Any = None) -> float:
+        """Exact integral over the table's own region (the only one allowed)."""
+        if region is not None and Region.of(region) != self.region:
+            raise _checks.fail("region", region, f"the table's integral is over {self.region.bounds.tolist()}")
+        return float(trapezoid(self.values[None], self.region)[0])
+
+    def upper_bound(self, region: Region) -> float:
+        """The highest knot."""
+        return float(self.values.max())
+
+    def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
+        """`n` exact draws by thinning."""
+        values = np.broadcast_to(self.values, (n, *self.values.shape))
+        return thinned_units(values, np.full(n, self.values.max()), self.region, rng)
+
+    def __repr__(self) -> str:
+        return f"Tabulated({self.region.bounds.tolist()!r}, <{'x'.join(map(str, self.values.shape))} values>)"
+
+
+def _locate(shape: tuple[int, ...], region: Region, X: FloatArray) -> tuple[Any, FloatArray]:
+    """Cell of the grid that each point lies in, and its place within the cell as fractions."""
+    cells_per_dim = np.array(shape) - 1
+    position = np.clip((X - region.low) / region.widths, 0.0, 1.0) * cells_per_dim
+    cells = np.minimum(position.astype(np.int64), cells_per_dim - 1)
+    return cells, position - cells
+
+
+def interpolate(tables: FloatArray, region: Region, X: FloatArray, which: Any) -> FloatArray:
+    """Multilinear interpolation at point i in table `which[i]`; tables of shape (n_tables, knots...)."""
+    cells, fraction = _locate(tables.shape[1:], region, X)
+    total = np.zeros(len(X))
+    for corner in itertools.product((0, 1), repeat=region.n_dims):
+        factors = np.where(np.array(corner) == 1, fraction, 1.0 - fraction)
+        index = tuple(cells[:, d] + corner[d] for d in range(region.n_dims))
+        total += np.prod(factors, axis=1) * tables[(which, *index)]
+    return total
+
+
+def trapezoid(tables: FloatArray, region: Region) -> FloatArray:
+    """Exact integral of each multilinear table over the region, shape (n_tables,)."""
+    total = tables
+    for d in range(region.n_dims - 1, -1, -1):
+        n_knots = total.shape[-1]
+        weights = np.full(n_knots, region.widths[d] / (n_knots - 1))
+        weights[[0, -1]] *= 0.5
+        total = total @ weights
+    return total
+
+
+def thinned_units(tables: FloatArray, bounds: FloatArray, region: Region, rng: np.random.Generator) -> Units:
+    """One exact draw of the Poisson process per table: uniform candidates at rate `bounds`, kept by λ / bound."""
+    candidates = rng.poisson(bounds * region.volume)
+    X = region.uniform(int(candidates.sum()), rng)
+    which = segment_ids(candidates)
+    levels = interpolate(tables, region, X, which)
+    kept = rng.random(len(X)) * bounds[which] < levels
+    counts = np.bincount(which[kept], minlength=len(tables))
+    return Units(counts, X[kept], levels[kept])

@@ -1,0 +1,169 @@
+"""Explicit networks, one or many: f(x) = b + Σ_k w_k exp(-½ s_k² Σ_d (x_d - c_kd)² / r_d²), and gradients.
+
+This is the only place where a network is evaluated. r is the anisotropy: ratios of the per-dimension lengthscales to
+their geometric mean (all one in one dimension).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Networks(Sequence["Network"]):
+    """A collection of networks of different widths, stored flat.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_networks + 1,)
+        Units of network m are offsets[m] to offsets[m + 1].
+    centers : ndarray of shape (total_units, n_dims)
+        In the units of the input.
+    scales : ndarray of shape (total_units,)
+        Inverse widths s_k, per unit of (anisotropy-scaled) input.
+    weights : ndarray of shape (total_units,)
+        In the units of the output.
+    biases : ndarray of shape (n_networks,)
+        In the units of the output.
+    anisotropy : ndarray of shape (n_dims,)
+        Lengthscale of each dimension over their geometric mean.
+    """
+
+    offsets: NDArray[np.int64]
+    centers: FloatArray
+    scales: FloatArray
+    weights: FloatArray
+    biases: FloatArray
+    anisotropy: FloatArray
+
+    @property
+    def n_dims(self) -> int:
+        """Number of input dimensions."""
+        return int(self.centers.shape[1])
+
+    @property
+    def n_units(self) -> NDArray[np.int64]:
+        """Width of each network, shape (n_networks,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.biases)
+
+    @overload
+    def __getitem__(self, index: int) -> Network: ...
+    @overload
+    def __getitem__(self, index: slice) -> Networks: ...
+    def __getitem__(self, index: int | slice) -> Network | Networks:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return Networks.of([self[i] for i in range(start, stop, step)])
+            stop = max(start, stop)
+            a, b = self.offsets[start], self.offsets[stop]
+            return Networks(
+                self.offsets[start : stop + 1] - a,
+                self.centers[a:b],
+                self.scales[a:b],
+                self.weights[a:b],
+                self.biases[start:stop],
+                self.anisotropy,
+            )
+        i = range(len(self))[index]
+        a, b = self.offsets[i], self.offsets[i + 1]
+        return Network(self.centers[a:b], self.scales[a:b], self.weights[a:b], float(self.biases[i]), self.anisotropy)
+
+    def __iter__(self) -> Iterator[Network]:
+        return (self[i] for i in range(len(self)))
+
+    @classmethod
+    def of(cls, networks: Sequence[Network]) -> Networks:
+        """Collect single networks."""
+        if not networks:
+            raise _checks.fail("networks", networks, "there must be at least one")
+        return cls(
+            np.concatenate([[0], np.cumsum([n.n_units for n in networks])]),
+            np.concatenate([n.centers for n in networks]),
+            np.concatenate([n.scales for n in networks]),
+            np.concatenate([n.weights for n in networks]),
+            np.array([n.bias for n in networks]),
+            networks[0].anisotropy,
+        )
+
+    def _prepare(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Scaled points of shape (n_dims, n_points), sorted by the first coordinate, and the order."""
+        points = _checks.points("X", X, self.n_dims) / self.anisotropy
+        order = np.argsort(points[:, 0], kind="stable")
+        return np.ascontiguousarray(points[order].T), order
+
+    def __call__(self, X: Any) -> FloatArray:
+        """Values of every network at every point, shape (n_networks, n_points)."""
+        from porbnet.model.network_kernels import evaluate
+
+        points, order = self._prepare(X)
+        out = np.empty((len(self), points.shape[1]))
+        evaluate(points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, self.biases, out)
+        return _unsort(out, order)
+
+    def gradient(self, X: Any) -> FloatArray:
+        """Gradients of every network at every point, shape (n_networks, n_points, n_dims)."""
+        from porbnet.model.network_kernels import evaluate_gradient
+
+        points, order = self._prepare(X)
+        out = np.empty((len(self), self.n_dims, points.shape[1]))
+        evaluate_gradient(points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, out)
+        return np.ascontiguousarray(np.swapaxes(_unsort(out, order), 1, 2) / self.anisotropy)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """One network, callable on points.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_units, n_dims)
+    scales, weights : ndarray of shape (n_units,)
+    bias : float
+    anisotropy : ndarray of shape (n_dims,)
+
+    Examples
+    --------
+    >>> bump = Network(np.zeros((1, 1)), np.ones(1), np.ones(1), 0.5, np.ones(1))
+    >>> bump([0.0])
+    array([1.5])
+    """
+
+    centers: FloatArray
+    scales: FloatArray
+    weights: FloatArray
+    bias: float
+    anisotropy: FloatArray
+
+    @property
+    def n_units(self) -> int:
+        """Number of units: the width of the network."""
+        return len(self.weights)
+
+    def __call__(self, X: Any) -> FloatArray:
+        """Values at the points, shape (n_points,)."""
+        return np.asarray(Networks.of([self])(X)[0])
+
+    def gradient(self, X: Any) -> FloatArray:
+        """Gradient at the points, shape (n_points, n_dims)."""
+        return np.asarray(Networks.of([self]).gradient(X)[0])
+
+
+def _unsort(values: FloatArray, order: NDArray[np.int64]) -> FloatArray:
+    """Undo the sorting along the last axis."""
+    if np.array_equal(order, np.arange(len(order))):
+        return values
+    result = np.empty_like(values)
+    result[..., order] = values
+    return result
