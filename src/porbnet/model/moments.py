@@ -9,6 +9,9 @@ intensity needs the integral over the box,
 
     Cov_w(x1, x2) = (s0² / π)^(D/2) ∫ λ(c) exp(-½ s(c)² [‖x1 - c‖² + ‖x2 - c‖²]) dc.
 
+With `tied=False` the scales do not follow the intensity, s = s0 everywhere, and the closed form of a piece is
+multiplied by its level: this is what the B-RBFN of `porbnet.comparison` needs.
+
 All coordinates are divided by the anisotropy first; its entries have product one, so volumes stay as they are.
 """
 
@@ -45,13 +48,21 @@ class PointMoments(NamedTuple):
     cross: FloatArray
 
 
-def scale_of(level: FloatArray | float, s0: float, n_dims: int) -> FloatArray:
-    """S = s0 λ^(1/D)."""
+def scale_of(level: FloatArray | float, s0: float, n_dims: int, tied: bool = True) -> FloatArray:
+    """S = s0 λ^(1/D), or s0 if scales are not tied to the intensity."""
+    if not tied:
+        return np.full(np.shape(level), s0)
     return np.asarray(s0 * np.asarray(level, dtype=np.float64) ** (1.0 / n_dims))
 
 
 def closed_covariance(
-    X1: FloatArray, X2: FloatArray, components: list[Component], s0: float, anisotropy: FloatArray
+    X1: FloatArray,
+    X2: FloatArray,
+    components: list[Component],
+    s0: float,
+    anisotropy: FloatArray,
+    *,
+    tied: bool = True,
 ) -> FloatArray:
     """Cov_w, shape (n1, n2), summed over constant pieces."""
     u1, u2 = X1 / anisotropy, X2 / anisotropy
@@ -63,8 +74,8 @@ def closed_covariance(
         middle.append(0.5 * (u1[:, d, None] + u2[None, :, d]))
     total = np.zeros_like(distance2)
     for probability, level, box in components:
-        s = float(scale_of(level, s0, n_dims))
-        term = probability * np.exp(-0.25 * s * s * distance2)
+        s = float(scale_of(level, s0, n_dims, tied))
+        term = (probability if tied else probability * level) * np.exp(-0.25 * s * s * distance2)
         for d in range(n_dims):
             low, high = box.low[d] / anisotropy[d], box.high[d] / anisotropy[d]
             term *= ndtr((high - middle[d]) * math.sqrt(2.0) * s) - ndtr((low - middle[d]) * math.sqrt(2.0) * s)
@@ -72,7 +83,9 @@ def closed_covariance(
     return total
 
 
-def closed_point_moments(X: FloatArray, components: list[Component], s0: float, anisotropy: FloatArray) -> PointMoments:
+def closed_point_moments(
+    X: FloatArray, components: list[Component], s0: float, anisotropy: FloatArray, *, tied: bool = True
+) -> PointMoments:
     """Moments at points, summed over constant pieces.
 
     With u = (c - x) √2 s the integrals over a piece are of φ(u), u φ(u) and u² φ(u), φ the normal density.
@@ -81,43 +94,51 @@ def closed_point_moments(X: FloatArray, components: list[Component], s0: float, 
     n_points, n_dims = u.shape
     variance, gradient, cross = np.zeros(n_points), np.zeros((n_points, n_dims)), np.zeros((n_points, n_dims))
     for probability, level, box in components:
-        s = float(scale_of(level, s0, n_dims))
+        s = float(scale_of(level, s0, n_dims, tied))
+        share = probability if tied else probability * level
         a = (box.low / anisotropy - u) * math.sqrt(2.0) * s
         b = (box.high / anisotropy - u) * math.sqrt(2.0) * s
         at_a, at_b = (np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi) for t in (a, b))
         mass = ndtr(b) - ndtr(a)
         first = at_a - at_b
         second = mass + a * at_a - b * at_b
-        variance += probability * np.prod(mass, axis=1)
+        variance += share * np.prod(mass, axis=1)
         for d in range(n_dims):
-            others = probability * np.prod(np.delete(mass, d, axis=1), axis=1)
+            others = share * np.prod(np.delete(mass, d, axis=1), axis=1)
             cross[:, d] += others * first[:, d] * s / math.sqrt(2.0) / anisotropy[d]
             gradient[:, d] += others * second[:, d] * s * s / 2.0 / anisotropy[d] ** 2
     return PointMoments(variance, gradient, cross)
 
 
 def quadrature_covariance(
-    X1: FloatArray, X2: FloatArray, intensity: Intensity, region: Region, s0: float, anisotropy: FloatArray
+    X1: FloatArray,
+    X2: FloatArray,
+    intensity: Intensity,
+    region: Region,
+    s0: float,
+    anisotropy: FloatArray,
+    *,
+    tied: bool = True,
 ) -> FloatArray:
     """Cov_w, shape (n1, n2), by quadrature over the centers."""
 
     def at(nodes: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-        s = scale_of(levels, s0, region.n_dims)
+        s = scale_of(levels, s0, region.n_dims, tied)
         left = _unit_values(X1, nodes, s, anisotropy)
         right = left if X2 is X1 else _unit_values(X2, nodes, s, anisotropy)
         return (left * (weights * levels)) @ right.T
 
-    return _refined(at, intensity, region, s0, anisotropy)
+    return _refined(at, intensity, region, s0, anisotropy, tied)
 
 
 def quadrature_point_moments(
-    X: FloatArray, intensity: Intensity, region: Region, s0: float, anisotropy: FloatArray
+    X: FloatArray, intensity: Intensity, region: Region, s0: float, anisotropy: FloatArray, *, tied: bool = True
 ) -> PointMoments:
     """Moments at points by quadrature over the centers."""
     n_dims = region.n_dims
 
     def at(nodes: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-        s = scale_of(levels, s0, n_dims)
+        s = scale_of(levels, s0, n_dims, tied)
         squared = _unit_values(X, nodes, s, anisotropy) ** 2 * (weights * levels)
         rows = [squared.sum(axis=1)]
         for power in (1, 2):
@@ -126,7 +147,7 @@ def quadrature_point_moments(
                 rows.append((squared * slope**power).sum(axis=1))
         return np.stack(rows)
 
-    rows = _refined(at, intensity, region, s0, anisotropy)
+    rows = _refined(at, intensity, region, s0, anisotropy, tied)
     return PointMoments(rows[0], rows[1 + n_dims :].T.copy(), rows[1 : 1 + n_dims].T.copy())
 
 
@@ -145,12 +166,13 @@ def _refined(
     region: Region,
     s0: float,
     anisotropy: FloatArray,
+    tied: bool,
 ) -> FloatArray:
     """Sum over the marginal law of the intensity of integrals over the centers, each refined until it settles."""
     factor = (s0 * s0 / math.pi) ** (region.n_dims / 2.0)
     total: FloatArray | None = None
     for probability, known in intensity.marginal(region):
-        part = probability * factor * _settle(at, known, region, s0, anisotropy)
+        part = probability * factor * _settle(at, known, region, s0, anisotropy, tied)
         total = part if total is None else total + part
     if total is None:
         raise RuntimeError("an intensity has at least one level")
@@ -163,8 +185,9 @@ def _settle(
     region: Region,
     s0: float,
     anisotropy: FloatArray,
+    tied: bool,
 ) -> FloatArray:
-    narrowest = float(scale_of(known.upper_bound(region), s0, region.n_dims))
+    narrowest = float(scale_of(known.upper_bound(region), s0, region.n_dims, tied))
     # panels about as wide as the narrowest unit, then doubled until nothing changes
     n_panels = [math.ceil(w * narrowest / 2.0) + 1 for w in region.widths / anisotropy]
     breaks = [known.breaks(d) for d in range(region.n_dims)]
