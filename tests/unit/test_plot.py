@@ -1,0 +1,187 @@
+"""Pictures: what is drawn and labelled, on which axes; not pixels."""
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
+
+from porbnet import Gamma, Prior, plot
+from porbnet.errors import StatementError
+from porbnet.intensity import SigmoidGP, UnknownConstant
+from porbnet.model.function_prior import FunctionPrior
+
+PRIOR = Prior(lengthscale=0.4, amplitude=2.0, bias=0.5, region=(-2.0, 2.0))
+PICTURES = {
+    "prior_draws": lambda prior, **kw: plot.prior_draws(prior, n=3, **kw),
+    "prior_variance": plot.prior_variance,
+    "covariogram": plot.covariogram,
+    "upcrossing_histogram": lambda prior, **kw: plot.upcrossing_histogram(prior, n=20, **kw),
+    "lengthscale": plot.lengthscale,
+}
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def labels(ax):
+    return ax.get_legend_handles_labels()[1]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_given_axes_come_back_and_no_figure_is_made(name):
+    _, ax = plt.subplots()
+    assert PICTURES[name](PRIOR, ax=ax) is ax
+    assert len(plt.get_fignums()) == 1
+    assert ax.get_xlabel() and ax.get_ylabel() and labels(ax)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_without_axes_a_figure_is_made(name):
+    ax = PICTURES[name](PRIOR)
+    assert ax.figure.number in plt.get_fignums()
+    assert not ax.spines["top"].get_visible()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_two_inputs_are_refused(name):
+    flat = Prior(lengthscale=0.5, amplitude=1.0, region=[(0, 1), (0, 1)])
+    with pytest.raises(StatementError, match="prior has 2 input dimensions"):
+        PICTURES[name](flat)
+    assert not plt.get_fignums()
+
+
+def test_draws_are_the_priors_draws_over_its_band():
+    X = np.linspace(-1, 1, 50)
+    ax = plot.prior_draws(PRIOR, X, n=7, random_state=5)
+    drawn = np.array([line.get_ydata() for line in ax.lines])
+    np.testing.assert_array_equal(drawn, PRIOR.sample(X, 7, random_state=5))
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    np.testing.assert_allclose(band.max(), 2 * np.sqrt(PRIOR.variance(X).max()))
+    assert labels(ax) == ["±2 sd", "draws"] and ax.get_xlim() == (-1.0, 1.0)
+
+
+def test_the_region_is_the_default_range():
+    assert plot.prior_draws(PRIOR, n=1).get_xlim() == (-2.0, 2.0)
+
+
+def test_variance_by_formula_and_by_draws():
+    X = np.linspace(-1, 1, 20)
+    ax = plot.prior_variance(PRIOR, X, n=4000, random_state=2)
+    formula, estimate = (line.get_ydata() for line in ax.lines)
+    np.testing.assert_array_equal(formula, PRIOR.variance(X))
+    np.testing.assert_allclose(estimate, np.mean(PRIOR.sample(X, 4000, random_state=2) ** 2, axis=0))
+    assert labels(ax) == ["formula", "4,000 draws"] and ax.get_ylim()[0] == 0.0
+    assert len(plot.prior_variance(PRIOR, X).lines) == 1
+
+
+def test_covariogram_has_a_line_per_gap():
+    X = np.linspace(-1, 1, 11)
+    ax = plot.covariogram(PRIOR, gaps=(0.0, 0.5), X=X)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), PRIOR.variance(X))
+    expected = [PRIOR.covariance([x - 0.25], [x + 0.25])[0, 0] for x in X]
+    np.testing.assert_allclose(ax.lines[1].get_ydata(), expected)
+    assert labels(ax) == ["h = 0", "h = 0.5"]
+    assert ax.lines[0].get_color() != ax.lines[1].get_color()
+
+
+@pytest.mark.parametrize("gaps", [(), (-1.0,), ("a",), 1.0, (np.nan,)])
+def test_bad_gaps_are_refused(gaps):
+    with pytest.raises(StatementError, match="gaps="):
+        plot.covariogram(PRIOR, gaps=gaps)
+
+
+def test_histogram_shares_sum_to_one_and_mark_both_means():
+    ax = plot.upcrossing_histogram(PRIOR, interval=(-1.0, 1.0), n=200, random_state=1)
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
+    mean, rice = (line.get_xdata()[0] for line in ax.lines)
+    assert mean == pytest.approx(PRIOR.upcrossing_counts((-1.0, 1.0), n=200, random_state=1).mean())
+    assert rice == pytest.approx(PRIOR.upcrossings((-1.0, 1.0)))
+    assert f"{rice:.2f}" in labels(ax)[0]  # the line comes before the bars
+    assert f"{mean:.2f}" in labels(ax)[1]
+    assert labels(plot.upcrossing_histogram(PRIOR, n=20, label="mine"))[1] == "mine"
+
+
+def test_known_lengthscale_is_one_line():
+    ax = plot.lengthscale(PRIOR)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), 0.4)
+    assert labels(ax) == ["lengthscale"] and not ax.collections
+    assert ax.get_yscale() == "linear" and ax.get_ylim()[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "intensity",
+    [
+        UnknownConstant.about(5.0, 1.3),
+        SigmoidGP(upper=10.0, variance=1.0, lengthscale=1.0),
+        SigmoidGP(upper=Gamma(4.0, 0.4), variance=1.0, lengthscale=1.0),
+    ],
+    ids=["constant", "sigmoid", "sigmoid-gamma"],
+)
+def test_unknown_lengthscale_has_its_quantile_band(intensity):
+    prior = Prior(lengthscale=intensity, amplitude=1.0, region=(0.0, 4.0))
+    X = np.linspace(0.0, 4.0, 5)
+    ax = plot.lengthscale(prior, X, coverage=0.5)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), prior.lengthscale_at(X))
+    edges = np.unique(np.round(ax.collections[0].get_paths()[0].vertices[:, 1], 9))
+    np.testing.assert_allclose(edges, prior.lengthscale_at([0.0], quantiles=[0.25, 0.75])[0], rtol=1e-7)
+    assert labels(ax) == ["prior median", "50% of the prior"]
+
+
+def test_a_wide_range_of_lengthscales_gets_a_logarithmic_axis():
+    prior = Prior(lengthscale=UnknownConstant.about(1.0, 10.0), amplitude=1.0, region=(0.0, 4.0))
+    assert plot.lengthscale(prior).get_yscale() == "log"
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, -0.5, np.nan])
+def test_bad_coverage_is_refused(coverage):
+    with pytest.raises(StatementError, match="coverage="):
+        plot.lengthscale(PRIOR, coverage=coverage)
+
+
+@pytest.mark.parametrize("X", [[1.0], [1.0, 0.0], [0.0, 0.0], [0.0, np.nan]])
+def test_inputs_must_increase(X):
+    with pytest.raises(StatementError, match="X="):
+        plot.prior_draws(PRIOR, X)
+
+
+def test_a_prior_without_region_needs_inputs():
+    class Line(FunctionPrior):
+        n_dims = 1
+
+        def sample_chunks(self, X, n, random_state=None):
+            yield np.zeros((n, len(X)))
+
+        def covariance(self, X1, X2=None):
+            return np.ones((len(X1), len(X1)))
+
+        def variance(self, X):
+            return np.ones(len(X))
+
+        def point_moments(self, X):
+            raise NotImplementedError
+
+    with pytest.raises(StatementError, match="Line has no region"):
+        plot.prior_draws(Line())
+    with pytest.raises(StatementError, match="interval=None"):
+        plot.upcrossing_histogram(Line())
+    assert len(plot.prior_draws(Line(), [0.0, 1.0], n=2).lines) == 2
+
+
+def test_colours_are_the_callers_choice():
+    ax = plot.prior_draws(PRIOR, n=1, color=plot.PALETTE["purple"])
+    assert to_hex(ax.lines[0].get_color()).upper() == plot.PALETTE["purple"]
+    assert len(set(plot.PALETTE.values())) == 8
+
+
+def test_the_module_itself_needs_no_matplotlib():
+    code = "import sys, porbnet.plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
