@@ -7,8 +7,10 @@ With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -18,15 +20,43 @@ from numba.extending import intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _package_stamp() -> str:
+    """A digest of the package's sources, for the cache of compiled kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_STAMP = _package_stamp()
+
+
+def _compiled(function: Function, flags: set[str], **options: Any) -> Function:
+    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(function)
+    # Numba looks only at the kernel's own file to see whether its cache is stale. Kernels call kernels in other files, so
+    # that a change there would go unnoticed: the stamp of the whole package is added.
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    return cast(Function, dispatcher)
+
+
 def kernel(function: Function) -> Function:
     """Compile a kernel: cached, without the GIL, sums may be reordered, NaN and inf keep their meaning."""
-    flags = {"contract", "reassoc", "nsz"}
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function))
+    return _compiled(function, {"contract", "reassoc", "nsz"})
+
+
+def lean_kernel(function: Function) -> Function:
+    """Compile a kernel that makes no arrays, and so needs no counting of references to them.
+
+    Kernels that pass many arrays to each other spend more time on that counting than on small matrices.
+    """
+    return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False)
 
 
 def exact_kernel(function: Function) -> Function:
     """Compile a kernel in which sums keep their order (bit tricks depend on it)."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function))
+    return _compiled(function, {"contract"})
 
 
 if getattr(numba.config, "DISABLE_JIT", False):

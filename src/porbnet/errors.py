@@ -17,3 +17,11 @@ class PorbnetWarning(UserWarning):
 
 class StatementWarning(PorbnetWarning):
     """A prior statement is allowed but probably not what was meant; the message says what to do."""
+
+
+class SamplingInterrupted(PorbnetError, KeyboardInterrupt):
+    """Sampling was interrupted before there was anything to keep."""
+
+
+class ConvergenceWarning(PorbnetWarning):
+    """The chains do not agree well enough; the message says which quantity and what to do."""

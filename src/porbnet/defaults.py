@@ -1,0 +1,161 @@
+"""Defaults that need no thought: a prior from the data's own scales, with what the user states put in its place.
+
+All of it follows the data: multiply or shift inputs or outputs, and the prior goes along.
+
+- output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
+- amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
+- lengthscale: unknown; along each dimension about 0.15 √D times the range of the inputs, give or take a factor 2.5.
+- region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
+- units per lengthscale: 2, or fewer where the network would be wider than 400 units in expectation (150 for D > 1).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+from porbnet.distributions import LogNormal
+from porbnet.errors import StatementWarning
+from porbnet.intensity import Intensity, UnknownConstant
+from porbnet.model.prior import Prior
+from porbnet.region import Region
+
+AMPLITUDE_FACTOR = 2.0
+NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
+LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.15, 2.5
+MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
+UNITS_PER_LENGTHSCALE = 2.0
+MOST_UNITS = {1: 400.0}
+MOST_UNITS_BEYOND = 150.0
+LEARNED = ("learned", "constant")
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Scales of the data: mean and sd of y, low, range and typical lengthscale of each input dimension."""
+
+    offset: float
+    output: float
+    low: FloatArray
+    range: FloatArray
+    lengthscale: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, y: FloatArray) -> Scales:
+        """From inputs of shape (n_points, n_dims) and outputs of shape (n_points,)."""
+        output = float(np.std(y))
+        offset = float(np.mean(y))
+        if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
+            output = 1e-3 * abs(offset) or 1.0
+        low, ranges = X.min(axis=0), np.ptp(X, axis=0)
+        tiny = ~(ranges > 1e-14 * np.abs(low))
+        ranges = np.where(tiny, np.where(low == 0, 1.0, np.abs(low)), ranges)
+        return cls(offset, output, low, ranges, LENGTHSCALE_SHARE * math.sqrt(X.shape[1]) * ranges)
+
+
+def default_prior(
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    lengthscale: Any = "learned",
+    amplitude: Any = "learned",
+    noise: Any = "learned",
+    bias: Any = "auto",
+    region: Any = "auto",
+    units_per_lengthscale: Any = "auto",
+) -> tuple[Prior, float]:
+    """The prior of a fit and the offset that is subtracted from y; see the module's docstring.
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 10.0, 50)[:, None]
+    >>> prior, offset = default_prior(x, np.sin(x[:, 0]), noise=0.1)
+    >>> prior.noise
+    0.1
+    """
+    scales = Scales.of(X, y)
+    n_dims = X.shape[1]
+    typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
+    box = _region(region, scales, typical, n_dims)
+    kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale)
+    stated = lengthscale
+    if isinstance(lengthscale, str):
+        _checks.choice("lengthscale", lengthscale, LEARNED)
+        level = (kappa / math.exp(float(np.mean(np.log(typical))))) ** n_dims
+        stated = UnknownConstant.about(level, LENGTHSCALE_FACTOR**n_dims)
+    prior = Prior(
+        stated,
+        _learned("amplitude", amplitude, LogNormal(scales.output, AMPLITUDE_FACTOR)),
+        region=box,
+        bias=scales.output if isinstance(bias, str) and _checks.choice("bias", bias, ("auto",)) else bias,
+        noise=_learned("noise", noise, LogNormal(NOISE_SHARE * scales.output, NOISE_FACTOR)),
+        units_per_lengthscale=kappa,
+        anisotropy=anisotropy,
+    )
+    return prior, scales.offset
+
+
+def _learned(name: str, value: Any, default: LogNormal) -> Any:
+    if isinstance(value, str):
+        _checks.choice(name, value, ("learned",))
+        return default
+    if value is None:
+        raise _checks.fail(name, value, "it must be 'learned', a positive number or a LogNormal")
+    return value
+
+
+def _typical_lengthscale(lengthscale: Any, X: FloatArray, scales: Scales) -> tuple[FloatArray, Any]:
+    """Lengthscale along each dimension, for region and width; and the anisotropy to state, or None."""
+    n_dims = X.shape[1]
+    if isinstance(lengthscale, str | Intensity):
+        return scales.lengthscale, (scales.range if n_dims > 1 else None)
+    if callable(lengthscale):
+        # checked in full by the prior; here only its size matters
+        try:
+            values = np.asarray(lengthscale(X), dtype=np.float64).ravel()
+            values = values[np.isfinite(values) & (values > 0)]
+        except Exception:
+            values = np.empty(0)
+        typical = float(np.median(values)) if len(values) else float(scales.lengthscale[0])
+        return np.full(n_dims, typical), None
+    stated = _checks.real_array("lengthscale", lengthscale, "it must be 'learned', positive, a callable or an Intensity")
+    if stated.shape not in ((), (n_dims,)) or np.any(stated <= 0):
+        allowed = f"it must be 'learned', a positive number, {n_dims} of them, a callable or an Intensity"
+        raise _checks.fail("lengthscale", lengthscale, allowed)
+    return np.broadcast_to(stated, (n_dims,)).astype(np.float64), None
+
+
+def _region(region: Any, scales: Scales, typical: FloatArray, n_dims: int) -> Region:
+    if not isinstance(region, str):
+        box = Region.of(region)
+        box.require_dims(n_dims, "X")
+        return box
+    _checks.choice("region", region, ("auto",))
+    margin = np.clip(MARGIN * typical, LEAST_MARGIN * scales.range, MOST_MARGIN * scales.range)
+    return Region(scales.low - margin, scales.low + scales.range + margin)
+
+
+def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengthscale: Any) -> float:
+    if not isinstance(value, str):
+        return _checks.positive("units_per_lengthscale", value)
+    _checks.choice("units_per_lengthscale", value, ("auto",))
+    if isinstance(lengthscale, Intensity):
+        return UNITS_PER_LENGTHSCALE
+    lengths = float(np.prod(box.widths / typical))  # region's volume in lengthscales
+    most = MOST_UNITS.get(box.n_dims, MOST_UNITS_BEYOND)
+    affordable = (most / lengths) ** (1.0 / box.n_dims)
+    if affordable < UNITS_PER_LENGTHSCALE:
+        warnings.warn(
+            f"units_per_lengthscale lowered from {UNITS_PER_LENGTHSCALE:g} to {affordable:.2g}, so that the network has "
+            f"about {most:.0f} units instead of {UNITS_PER_LENGTHSCALE**box.n_dims * lengths:,.0f}; state it to have more",
+            StatementWarning,
+            stacklevel=4,
+        )
+        return affordable
+    return UNITS_PER_LENGTHSCALE

@@ -1,0 +1,347 @@
+"""`PoRBNetRegressor`: the scikit-learn estimator."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from porbnet import _checks, mixture
+from porbnet._checks import FloatArray
+from porbnet._random import RandomState, generator, seed_sequence
+from porbnet.defaults import default_prior
+from porbnet.diagnostics import Diagnostics, diagnose
+from porbnet.errors import ConvergenceWarning, StatementError
+from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.driver import run_chains
+from porbnet.model.network import Networks
+from porbnet.model.prior import Prior
+from porbnet.posterior import Posterior
+
+_STATEMENTS = {
+    "lengthscale": "learned",
+    "amplitude": "learned",
+    "noise": "learned",
+    "bias": "auto",
+    "region": "auto",
+    "units_per_lengthscale": "auto",
+}
+
+
+class Band(NamedTuple):
+    """A curve with its uncertainty: posterior mean and the ends of a central interval, shape (n_points,) each."""
+
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Bayesian regression with a Poisson-process radial basis function network.
+
+    Parameters
+    ----------
+    lengthscale : "learned", float, sequence of float, callable or Intensity, default "learned"
+        In the units of the input. "learned" (or "constant"): one unknown lengthscale. Otherwise as in `Prior`.
+    amplitude : "learned", float or LogNormal
+        Standard deviation of f about its bias, in the units of the output.
+    noise : "learned", float or LogNormal
+        Standard deviation of an observation about f, in the units of the output.
+    bias : "auto" or float
+        Standard deviation of the constant in f, about the mean of y.
+    region : "auto", (low, high) or one pair per dimension
+        Where units may lie, in the units of the input.
+    units_per_lengthscale : "auto" or float
+        More units make f closer to a Gaussian process and cost more.
+    prior : Prior, optional
+        A whole statement in place of the ones above; it is taken as it is, with mean zero.
+    sampler : {"collapsed"}
+        The exact sampler with weights integrated out.
+    n_chains, n_warmup, n_draws, thin : int
+        Chains, sweeps of warm-up, draws kept per chain, sweeps per draw.
+    n_jobs : int or None, default -1
+        Chains run in parallel, as in joblib (threads, unless `joblib.parallel_config` says otherwise).
+    random_state : int, Generator, SeedSequence, RandomState or None
+        The same seed gives the same draws for any number of jobs.
+    progress : bool or None
+        Show a progress bar per chain; None: if standard error is a terminal.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        All draws, as explicit networks, and what can be read off them.
+    prior_ : Prior
+        The statement that was fitted.
+    offset_ : float
+        Constant subtracted from y before the fit (the mean of y, or 0 with `prior`).
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, acceptance, and a verdict in plain language.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from porbnet import PoRBNetRegressor
+    >>> x = np.linspace(0, 1, 40)[:, None]
+    >>> y = np.sin(6 * x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
+    >>> model = PoRBNetRegressor(n_warmup=200, n_draws=200, random_state=0).fit(x, y)
+    >>> mean, sd = model.predict([[0.5]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(3.0)) < 3 * sd[0])
+    True
+    """
+
+    def __init__(
+        self,
+        lengthscale: Any = "learned",
+        amplitude: Any = "learned",
+        noise: Any = "learned",
+        bias: Any = "auto",
+        region: Any = "auto",
+        units_per_lengthscale: Any = "auto",
+        *,
+        prior: Prior | None = None,
+        sampler: str = "collapsed",
+        n_chains: int = 4,
+        n_warmup: int = 1000,
+        n_draws: int = 1000,
+        thin: int = 1,
+        n_jobs: int | None = -1,
+        random_state: RandomState = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.lengthscale = lengthscale
+        self.amplitude = amplitude
+        self.noise = noise
+        self.bias = bias
+        self.region = region
+        self.units_per_lengthscale = units_per_lengthscale
+        self.prior = prior
+        self.sampler = sampler
+        self.n_chains = n_chains
+        self.n_warmup = n_warmup
+        self.n_draws = n_draws
+        self.thin = thin
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    # --- fit ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PoRBNetRegressor:
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_features)
+        y : array of shape (n_points,)
+        sample_weight : array of shape (n_points,), optional
+            Known relative precisions: observation n has noise sd noise / √weight_n. A weight of zero leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        _checks.choice("sampler", self.sampler, ("collapsed",))
+        n_chains, n_draws, thin = (
+            _checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin")
+        )
+        n_warmup = _checks.count("n_warmup", self.n_warmup, minimum=0)
+        root = seed_sequence(self.random_state)
+        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
+        y = np.asarray(y, dtype=np.float64)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+            if len(y) < 2:
+                raise StatementError("sample_weight leaves fewer than 2 observations: at least 2 must be above zero")
+        self.prior_, self.offset_ = self._statement(X, y)
+        problem = Problem.of(self.prior_, X, y - self.offset_, weight)
+        makers = [
+            functools.partial(CollapsedChain, problem, seed, n_warmup, n_draws, thin) for seed in root.spawn(n_chains)
+        ]
+        results = run_chains(makers, self.n_jobs, self.progress)
+        self.posterior_ = Posterior(problem, results, self.offset_)
+        self.diagnostics_: Diagnostics = diagnose(self.posterior_)
+        if not self.diagnostics_.converged:
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _statement(self, X: FloatArray, y: FloatArray) -> tuple[Prior, float]:
+        if self.prior is not None:
+            if not isinstance(self.prior, Prior):
+                raise _checks.fail("prior", self.prior, "it must be a Prior")
+            for name, default in _STATEMENTS.items():
+                value = getattr(self, name)
+                if not (isinstance(value, str) and value == default):
+                    raise _checks.fail(name, value, "state it in prior=, or leave prior out")
+            if self.prior.n_dims != X.shape[1]:
+                raise StatementError(
+                    f"prior is stated for {self.prior.n_dims} input dimension(s) but X has {X.shape[1]} features: "
+                    "both must have the same number"
+                )
+            self.prior.check(X)
+            return self.prior, 0.0
+        return default_prior(X, y, **{name: getattr(self, name) for name in _STATEMENTS})
+
+    # --- predictions -------------------------------------------------------------------------------------------
+
+    def _points(self, X: Any) -> FloatArray:
+        check_is_fitted(self, "posterior_")
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, *, of: str = "y"
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Posterior mean, and the standard deviation or covariance of y (default) or of f.
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_features)
+        return_std, return_cov : bool
+            At most one of them.
+        of : {"y", "f"}
+            Whether the spread is that of a new observation (noise included) or of the function.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_points,)
+        spread : ndarray of shape (n_points,) or (n_points, n_points), if asked for
+        """
+        points = self._points(X)
+        _checks.choice("of", of, ("y", "f"))
+        if return_std and return_cov:
+            raise _checks.fail("return_cov", return_cov, "at most one of return_std and return_cov may be True")
+        posterior = self.posterior_
+        if not return_std and not return_cov:
+            return self._mean(points)
+        noise2 = float(np.mean(posterior.noise**2)) if of == "y" else 0.0
+        if return_cov:
+            return self._mean(points), posterior.covariance(points) + noise2 * np.eye(len(points))
+        mean, variance = posterior.mean_and_variance(points, self.n_jobs)
+        return mean, np.sqrt(variance + noise2)
+
+    def _mean(self, points: FloatArray) -> FloatArray:
+        networks = self.posterior_.mean_networks
+        total = np.zeros(len(points))
+        for start in range(0, len(points), 8192):
+            rows = slice(start, start + 8192)
+            for first in range(0, len(networks), 128):
+                total[rows] += networks[first : first + 128](points[rows]).sum(axis=0)
+        return total / len(networks)
+
+    def predict_quantiles(self, X: Any, q: Any, *, of: str = "y") -> FloatArray:
+        """Quantiles of a new observation (or of f), shape (n_points, n_quantiles).
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_features)
+        q : sequence of float
+            Probabilities between 0 and 1.
+        of : {"y", "f"}
+        """
+        points = self._points(X)
+        _checks.choice("of", of, ("y", "f"))
+        allowed = "it must be a number or a sequence of numbers between 0 and 1"
+        probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
+        if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
+            raise _checks.fail("q", q, allowed)
+        noise2 = self.posterior_.noise[:, None] ** 2 if of == "y" else 0.0
+        result = np.empty((len(points), len(probabilities)))
+        for rows, moments in self.posterior_.f_moments(points, self.n_jobs):
+            variance = moments.variance + noise2
+            for j, p in enumerate(probabilities):
+                result[rows, j] = mixture.quantile(float(p), moments.mean, np.maximum(variance, 1e-300))
+        return result
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
+        """Central interval of a new observation (or of f), shape (n_points, 2).
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_features)
+        coverage : float
+            Probability between the ends, between 0 and 1.
+        of : {"y", "f"}
+        """
+        coverage = _checks.number("coverage", coverage)
+        if coverage >= 1:
+            raise _checks.fail("coverage", coverage, "it must lie between 0 and 1")
+        return self.predict_quantiles(X, [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)], of=of)
+
+    def log_density(self, X: Any, y: Any) -> FloatArray:
+        """Log posterior predictive density of each observation, shape (n_points,), per unit of the output.
+
+        The mixture over draws of the Gaussian with the weights integrated out.
+        """
+        points = self._points(X)
+        values = _checks.real_array("y", y, f"it must be {len(points)} finite numbers, one per row of X").ravel()
+        if len(values) != len(points):
+            raise _checks.fail("y", y, f"it must be {len(points)} finite numbers, one per row of X")
+        result = np.empty(len(points))
+        for rows, moments in self.posterior_.f_moments(points, self.n_jobs):
+            variance = moments.variance + self.posterior_.noise[:, None] ** 2
+            result[rows] = mixture.log_density(values[rows], moments.mean, variance)
+        return result
+
+    def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
+        """Functions from the posterior at points, shape (n_points, n_samples)."""
+        points = self._points(X)
+        return self.sample_functions(n_samples, random_state)(points).T
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
+        """New observations from the posterior predictive at points, shape (n_points, n_samples)."""
+        points = self._points(X)
+        rng = generator(random_state)
+        chosen = self.posterior_.choose(_checks.count("n_samples", n_samples), rng)
+        f = self.posterior_.subset(chosen)(points).T
+        return np.asarray(f + self.posterior_.noise[chosen] * rng.standard_normal(f.shape))
+
+    def sample_functions(self, n: int = 1, random_state: RandomState = 0) -> Networks:
+        """n explicit networks from the posterior, callable anywhere and with gradients (for Thompson sampling)."""
+        check_is_fitted(self, "posterior_")
+        chosen = self.posterior_.choose(_checks.count("n", n), generator(random_state))
+        return self.posterior_.subset(chosen)
+
+    # --- what was learned --------------------------------------------------------------------------------------
+
+    def lengthscale_at(self, X: Any, coverage: float = 0.9) -> Band:
+        """Posterior mean and interval of the lengthscale at points, in the units of the input."""
+        points = self._points(X)
+        return _band(self.posterior_.lengthscale(points), coverage)
+
+    def intensity_at(self, X: Any, coverage: float = 0.9) -> Band:
+        """Posterior mean and interval of the intensity at points, in units per unit of input."""
+        points = self._points(X)
+        return _band(self.posterior_.intensity(points), coverage)
+
+    def noise_at(self, X: Any, coverage: float = 0.9) -> Band:
+        """Posterior mean and interval of the noise sd at points, in the units of the output."""
+        points = self._points(X)
+        return _band(np.repeat(self.posterior_.noise[:, None], len(points), axis=1), coverage)
+
+    def width_distribution(self) -> dict[int, float]:
+        """Posterior probability of every width (number of units) that was met."""
+        check_is_fitted(self, "posterior_")
+        widths, counts = np.unique(self.posterior_.n_units, return_counts=True)
+        return {int(w): float(c) / len(self.posterior_) for w, c in zip(widths, counts, strict=True)}
+
+    def summary(self) -> str:
+        """The fit in a few lines: verdict, width, lengthscale, noise, amplitude, diagnostics."""
+        check_is_fitted(self, "posterior_")
+        from porbnet.summary import summarize
+
+        return summarize(self)
+
+
+def _band(values: FloatArray, coverage: float) -> Band:
+    coverage = _checks.number("coverage", coverage)
+    if coverage >= 1:
+        raise _checks.fail("coverage", coverage, "it must lie between 0 and 1")
+    lower, upper = np.quantile(values, [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)], axis=0)
+    return Band(values.mean(axis=0), lower, upper)

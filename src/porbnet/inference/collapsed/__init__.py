@@ -1,0 +1,1 @@
+"""The collapsed sampler: weights and bias integrated out, centers and hyper-parameters sampled exactly."""

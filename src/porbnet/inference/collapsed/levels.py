@@ -1,0 +1,197 @@
+"""Updates of the noise, the amplitude and an unknown constant level of the intensity, weights integrated out.
+
+Noise sd σ and amplitude σ_w have log-normal priors; each is updated on the log scale by slice sampling of
+
+    log p(y | centers, σ, σ_w, λ) + log prior,
+
+which needs one factorisation of A per evaluation, the Gram matrix being kept.
+
+The level λ, with λ² ~ Gamma(α, β), so that log λ has density proportional to exp(2α log λ - β λ²), is updated twice:
+
+- level alone (centered): the centers stay; K log λ - λ ∫g joins the target, and every unit's scale follows λ.
+- level with units (non-centered): give every unit a mark t_k ~ U(0, λ g(c_k)) and think of a unit-rate process of marked points above
+  the region, of which those below λ g are the units. Move log λ by a symmetric step with the marked points held: raising λ switches
+  on the silent points between, which are Poisson with mean (λ' - λ) ∫g and density g; lowering it switches off each unit with
+  probability 1 - λ'/λ. The points' own law is untouched, so the ratio is p(y | λ') p(log λ') / p(y | λ) p(log λ).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet._numba import lean_kernel as kernel
+from porbnet.inference.collapsed.birth_death import accept
+from porbnet.inference.collapsed.gaussian import log_marginal
+from porbnet.inference.collapsed.state import (
+    AMPLITUDE,
+    AMPLITUDE_SLICE,
+    LEVEL,
+    LEVEL_JUMP,
+    LEVEL_SLICE,
+    NOISE,
+    NOISE_SLICE,
+    STEP_AMPLITUDE,
+    STEP_LEVEL,
+    STEP_LEVEL_JUMP,
+    STEP_NOISE,
+    Data,
+    Hyper,
+    Shape,
+    Tuning,
+    Units,
+    Work,
+)
+from porbnet.inference.collapsed.units import append, clear, copy_units, draw_center, poisson, rebuild, scale_at
+
+MOST_STEPS_OUT = 20
+MOST_SHRINKS = 60
+MOST_GROWTH = 3.0  # of the level in one jump; larger ones are rejected either way, which keeps the step symmetric
+
+
+@kernel
+def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, values: Any) -> int:
+    """Units that one sweep may need room for; a jump exceeds it with probability below 1e-30."""
+    need = units.n[0] + n_birth_death + 2
+    if hyper.level_shape > 0.0:
+        most = (MOST_GROWTH - 1.0) * values[LEVEL] * shape.integral
+        need += int(most + 12.0 * math.sqrt(most)) + 60
+    return int(need)
+
+
+@kernel
+def log_target(
+    which: int,
+    log_value: float,
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    units: Units,
+    trial: Units,
+    values: Any,
+    work: Work,
+) -> float:
+    """Log density of one hyper-parameter on the log scale, the others and the centers held.
+
+    For the level the units are rebuilt into `trial`.
+    """
+    noise, amplitude = values[NOISE], values[AMPLITUDE]
+    if which == LEVEL:
+        level = math.exp(log_value)
+        rebuild(data, hyper, units, level, work.cross, trial)
+        log_p = log_marginal(
+            data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
+        )
+        log_prior = 2.0 * hyper.level_shape * log_value - hyper.level_rate * level * level
+        return log_p + log_prior + units.n[0] * log_value - level * shape.integral
+    if which == NOISE:
+        noise = math.exp(log_value)
+        z = (log_value - hyper.noise_log_mean) / hyper.noise_log_sd
+    else:
+        amplitude = math.exp(log_value)
+        z = (log_value - hyper.amplitude_log_mean) / hyper.amplitude_log_sd
+    log_p = log_marginal(
+        data, units, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
+    )
+    return log_p - 0.5 * z * z
+
+
+@kernel
+def slice_update(
+    which: int,
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    units: Units,
+    trial: Units,
+    values: Any,
+    tuning: Tuning,
+    work: Work,
+    adapt: float,
+    rng: Any,
+) -> None:
+    """Slice sampling (Neal 2003: step out, shrink in) of one hyper-parameter on the log scale.
+
+    The number of steps out is bounded, the bound split at random between the two sides, so that the update stays
+    reversible. A level update leaves the units rebuilt at the new level.
+    """
+    step = STEP_NOISE if which == NOISE else (STEP_AMPLITUDE if which == AMPLITUDE else STEP_LEVEL)
+    row = NOISE_SLICE if which == NOISE else (AMPLITUDE_SLICE if which == AMPLITUDE else LEVEL_SLICE)
+    width = tuning.steps[step]
+    current = math.log(values[which])
+    height = log_target(which, current, data, shape, hyper, units, trial, values, work) + math.log(1.0 - rng.random())
+    left = current - width * rng.random()
+    right = left + width
+    steps_left = int(rng.random() * MOST_STEPS_OUT)
+    steps_right = MOST_STEPS_OUT - 1 - steps_left
+    tuning.tried[row] += 1
+    while steps_left > 0 and log_target(which, left, data, shape, hyper, units, trial, values, work) > height:
+        left -= width
+        steps_left -= 1
+    while steps_right > 0 and log_target(which, right, data, shape, hyper, units, trial, values, work) > height:
+        right += width
+        steps_right -= 1
+    proposal = current
+    for _ in range(MOST_SHRINKS):
+        proposal = left + rng.random() * (right - left)
+        if log_target(which, proposal, data, shape, hyper, units, trial, values, work) > height:
+            tuning.accepted[row] += 1
+            break
+        if proposal < current:
+            left = proposal
+        else:
+            right = proposal
+        proposal = current
+    if adapt > 0.0:
+        # towards three times the typical distance travelled: about one step out, few shrinks
+        wanted = 3.0 * abs(proposal - current) + 1e-3
+        tuning.steps[step] = math.exp((1.0 - adapt) * math.log(width) + adapt * math.log(wanted))
+    if proposal != current:
+        values[which] = math.exp(proposal)
+        units.updates[0] = -1
+        if which == LEVEL:
+            copy_units(trial, units)
+
+
+@kernel
+def level_jump(
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    units: Units,
+    trial: Units,
+    values: Any,
+    tuning: Tuning,
+    work: Work,
+    log_p: float,
+    adapt: float,
+    rng: Any,
+) -> None:
+    """Level with units: the non-centered step; `log_p` is the current log marginal likelihood."""
+    old = values[LEVEL]
+    new = old * math.exp(tuning.steps[STEP_LEVEL_JUMP] * rng.standard_normal())
+    n_dims = data.x.shape[0]
+    tuning.tried[LEVEL_JUMP] += 1
+    if new > MOST_GROWTH * old or old > MOST_GROWTH * new:
+        return
+    clear(data, trial)
+    for k in range(units.n[0]):
+        if new >= old or rng.random() * old < new:
+            g = units.relative[k]
+            append(data, trial, units.centers[k], g, scale_at(hyper, new * g, n_dims), work.cross)
+    if new > old:
+        for _ in range(poisson((new - old) * shape.integral, rng)):
+            g = draw_center(shape, rng, work.center)
+            append(data, trial, work.center, g, scale_at(hyper, new * g, n_dims), work.cross)
+    noise2 = values[NOISE] * values[NOISE]
+    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
+    new_log_p = log_marginal(data, trial, noise2, weight_variance, hyper.bias_variance, work.vector)
+    log_prior = 2.0 * hyper.level_shape * math.log(new / old) - hyper.level_rate * (new * new - old * old)
+    accepted = accept(new_log_p - log_p + log_prior, rng)
+    if accepted:
+        tuning.accepted[LEVEL_JUMP] += 1
+        values[LEVEL] = new
+        copy_units(trial, units)
+    if adapt > 0.0:
+        change = adapt * ((1.0 if accepted else 0.0) - 0.35)
+        tuning.steps[STEP_LEVEL_JUMP] = min(max(tuning.steps[STEP_LEVEL_JUMP] * math.exp(change), 1e-3), 3.0)

@@ -1,0 +1,227 @@
+"""What the kernels work on: the data, the intensity, the hyper-priors and the current units.
+
+Kernels see standard coordinates: inputs divided by the anisotropy and by the region's size (so that the region has
+volume one and starts at the origin), outputs divided by their spread. Row 0 of every matrix is the bias, row k + 1 is
+unit k; only the first n + 1 rows and columns mean anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NOISE, AMPLITUDE, LEVEL = 0, 1, 2  # places in `Chain.values`
+
+BIRTH, DEATH, LOCAL_MOVE, LONG_MOVE, LEVEL_JUMP, LEVEL_SLICE, NOISE_SLICE, AMPLITUDE_SLICE = range(
+    8
+)  # rows of `Chain.tried`
+MOVE_NAMES = (
+    "birth",
+    "death",
+    "local move",
+    "long move",
+    "level with units",
+    "level alone",
+    "noise",
+    "amplitude",
+)
+
+
+class Data(NamedTuple):
+    """Observations, sorted by the first input dimension.
+
+    x : (n_dims, n_points) inputs
+    root_weight : (n_points,) square root of each observation's relative precision
+    y : (n_points,) outputs times root_weight
+    sum_squares : Σ y²
+    has_bias : 1 if the network has a bias, else 0
+    """
+
+    x: Any
+    root_weight: Any
+    y: Any
+    sum_squares: float
+    has_bias: int
+
+
+class Shape(NamedTuple):
+    """The known part g of the intensity, λ(c) = level · g(c), on the box [0, width_1] x ... .
+
+    kind : 0 constant, 1 piecewise constant, 2 multilinear between regular knots
+    widths : (n_dims,) edges of the box
+    values : flat table of g (C order)
+    sizes : (n_dims,) pieces or knots per dimension
+    breaks : breaks of all dimensions, one after the other (kind 1)
+    break_offsets : (n_dims + 1,) where each dimension's breaks start
+    bound : largest g
+    integral : ∫ g over the box
+    """
+
+    kind: int
+    widths: Any
+    values: Any
+    sizes: Any
+    breaks: Any
+    break_offsets: Any
+    bound: float
+    integral: float
+
+
+class Hyper(NamedTuple):
+    """Fixed numbers of the prior.
+
+    s0 : scale of a unit where the intensity is one
+    weight_factor : (s0² / π)^(D/2), weight variance for unit amplitude
+    bias_variance : σ_b² (1 if there is no bias)
+    noise_log_mean, noise_log_sd : of the log noise sd; sd 0 means fixed
+    amplitude_log_mean, amplitude_log_sd : of the log amplitude; sd 0 means fixed
+    level_shape, level_rate : λ² ~ Gamma; shape 0 means a known intensity
+    """
+
+    s0: float
+    weight_factor: float
+    bias_variance: float
+    noise_log_mean: float
+    noise_log_sd: float
+    amplitude_log_mean: float
+    amplitude_log_sd: float
+    level_shape: float
+    level_rate: float
+
+
+class Plan(NamedTuple):
+    """How much of what a sweep does.
+
+    n_birth_death, n_moves : proposals per sweep
+    """
+
+    n_birth_death: int
+    n_moves: int
+
+
+class Units(NamedTuple):
+    """Units and what is cached of them, with room for more than there are.
+
+    n : (1,) number of units
+    centers : (capacity, n_dims)
+    relative : (capacity,) g at the center
+    scales : (capacity,)
+    low, high : (capacity,) window [low, high) of observations that a unit touches
+    columns : (capacity, n_points) weighted unit values, window first: entry i - low is observation i
+    gram : (size, size) ΦᵀΦ, size being capacity + 1 rounded up to whole blocks
+    moment : (size,) Φᵀy
+    inverse : (size, size) P = A⁻¹
+    mean : (size,) posterior mean of bias and weights
+    factor : (size, size) lower Cholesky factor of A, its diagonal inverted; valid right after a factorisation
+    updates : (1,) rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
+    """
+
+    n: Any
+    centers: Any
+    relative: Any
+    scales: Any
+    low: Any
+    high: Any
+    columns: Any
+    gram: Any
+    moment: Any
+    inverse: Any
+    mean: Any
+    factor: Any
+    updates: Any
+
+
+class Tuning(NamedTuple):
+    """What warm-up adapts and then freezes.
+
+    steps : (5,) reference width of moves, log step of the level jump, slice widths: see the constants below
+    tried, accepted : (n_kinds,) counts by kind of move
+    trouble : (2,) refreshes forced by lost precision; largest drift of the mean seen at a refresh
+    """
+
+    steps: Any
+    tried: Any
+    accepted: Any
+    trouble: Any
+
+
+class Work(NamedTuple):
+    """Scratch space; nothing in it lives longer than one move.
+
+    column : (n_points,) column of a candidate unit
+    cross : (size,) Φᵀφ of the candidate
+    applied : (size,) P Φᵀφ / σ²
+    center : (n_dims,) of the candidate
+    vector : (size,) anything
+    """
+
+    column: Any
+    cross: Any
+    applied: Any
+    center: Any
+    vector: Any
+
+
+STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE = range(5)
+
+
+BLOCK = 32
+
+
+def padded(n: int) -> int:
+    """Length n rounded up: loops over whole blocks have no slow remainder."""
+    return (n + BLOCK - 1) // BLOCK * BLOCK
+
+
+def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
+    """Room for `capacity` units; the columns are touched only where units reach."""
+    size = padded(capacity + 1)
+    return Units(
+        n=np.zeros(1, dtype=np.int64),
+        centers=np.zeros((capacity, n_dims)),
+        relative=np.ones(capacity),
+        scales=np.ones(capacity),
+        low=np.zeros(capacity, dtype=np.int64),
+        high=np.zeros(capacity, dtype=np.int64),
+        columns=np.empty((capacity, max(n_points, 1))),
+        gram=np.zeros((size, size)),
+        moment=np.zeros(size),
+        inverse=np.zeros((size, size)),
+        mean=np.zeros(size),
+        factor=np.zeros((size, size)),
+        updates=np.zeros(1, dtype=np.int64),
+    )
+
+
+def enlarged(units: Units, capacity: int) -> Units:
+    """The same units with room for more."""
+    bigger = empty_units(capacity, units.centers.shape[1], units.columns.shape[1])
+    for name, array in units._asdict().items():
+        target = getattr(bigger, name)
+        if name == "columns":
+            for k in range(units.n[0]):
+                length = units.high[k] - units.low[k]
+                target[k, :length] = array[k, :length]
+        else:
+            target[tuple(slice(0, s) for s in array.shape)] = array
+    return bigger
+
+
+def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
+    """Scratch space for as many units."""
+    size = padded(capacity + 1)
+    return Work(
+        column=np.empty(max(n_points, 1)),
+        cross=np.zeros(size),
+        applied=np.zeros(size),
+        center=np.zeros(n_dims),
+        vector=np.zeros(size),
+    )
+
+
+def empty_tuning() -> Tuning:
+    """Tuning before any warm-up."""
+    steps = np.array([1.0, 0.3, 0.3, 0.3, 0.5])
+    n = len(MOVE_NAMES)
+    return Tuning(steps, np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(2))

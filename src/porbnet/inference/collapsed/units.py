@@ -1,0 +1,222 @@
+"""Columns of the design matrix, the intensity at a place, and building a whole configuration of units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from porbnet._numba import fast_exp, lean_kernel as kernel
+from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units
+
+REACH = 6.5  # in units of 1 / s: beyond it a unit's value is below 1e-9 and taken as zero
+_LOWEST = -700.0
+
+
+@kernel
+def relative_intensity(shape: Shape, center: Any) -> float:
+    """g(c): the known part of the intensity at a center inside the box."""
+    if shape.kind == 0:
+        return 1.0
+    n_dims = len(center)
+    if shape.kind == 1:
+        index = 0
+        for d in range(n_dims):
+            start, stop = shape.break_offsets[d], shape.break_offsets[d + 1]
+            piece = 0
+            while start + piece < stop and center[d] >= shape.breaks[start + piece]:
+                piece += 1
+            index = index * shape.sizes[d] + piece
+        return float(shape.values[index])
+    total = 0.0
+    for corner in range(1 << n_dims):
+        weight, index = 1.0, 0
+        for d in range(n_dims):
+            cells = shape.sizes[d] - 1
+            position = min(max(center[d] / shape.widths[d], 0.0), 1.0) * cells
+            cell = min(int(position), cells - 1)
+            fraction = position - cell
+            bit = (corner >> d) & 1
+            weight *= fraction if bit == 1 else 1.0 - fraction
+            index = index * shape.sizes[d] + cell + bit
+        if weight != 0.0:
+            total += weight * shape.values[index]
+    return total
+
+
+@kernel
+def draw_center(shape: Shape, rng: Any, out: Any) -> float:
+    """A center from λ / Λ, by rejection from the uniform; returns g there."""
+    while True:
+        for d in range(len(out)):
+            out[d] = rng.random() * shape.widths[d]
+        if shape.kind == 0:
+            return 1.0
+        g = relative_intensity(shape, out)
+        if rng.random() * shape.bound < g:
+            return g
+
+
+@kernel
+def poisson(mean: float, rng: Any) -> int:
+    """A Poisson count, as points of a unit-rate process on [0, mean] (the generator's own needs an array)."""
+    n, reached = 0, -math.log(1.0 - rng.random())
+    while reached < mean:
+        n += 1
+        reached -= math.log(1.0 - rng.random())
+    return n
+
+
+@kernel
+def inside(shape: Shape, center: Any) -> bool:
+    """Whether a center lies in the box."""
+    for d in range(len(center)):
+        if center[d] < 0.0 or center[d] > shape.widths[d]:
+            return False
+    return True
+
+
+@kernel
+def scale_at(hyper: Hyper, intensity: float, n_dims: int) -> float:
+    """s = s0 λ^(1/D)."""
+    if n_dims == 1:
+        return hyper.s0 * intensity
+    if n_dims == 2:
+        return hyper.s0 * math.sqrt(intensity)
+    return hyper.s0 * math.exp(math.log(intensity) / n_dims)
+
+
+@kernel
+def lower_bound(x: Any, start: int, stop: int, target: float) -> int:
+    """First index in [start, stop) whose first coordinate is at least `target`; `stop` if there is none."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if x[0, middle] < target:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: Any) -> tuple[int, int]:
+    """Values of a unit at those of the points [start, stop) that it reaches; returns their window [low, high).
+
+    x : (n_dims, n_points), sorted by the first coordinate; out[i - low] is the value at point i
+    """
+    reach = REACH / scale
+    low = lower_bound(x, start, stop, center[0] - reach)
+    high = lower_bound(x, low, stop, center[0] + reach)
+    factor = -0.5 * scale * scale
+    c = center[0]
+    if x.shape[0] == 1:
+        for i in range(low, high):
+            d = x[0, i] - c
+            out[i - low] = fast_exp(factor * d * d)
+        return low, high
+    for i in range(low, high):
+        d = x[0, i] - c
+        out[i - low] = factor * d * d
+    for j in range(1, x.shape[0]):
+        c = center[j]
+        for i in range(low, high):
+            d = x[j, i] - c
+            out[i - low] += factor * d * d
+    for i in range(low, high):
+        out[i - low] = fast_exp(max(out[i - low], _LOWEST))
+    return low, high
+
+
+@kernel
+def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, int]:
+    """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
+    low, high = unit_values(data.x, 0, data.x.shape[1], center, scale, out)
+    for i in range(low, high):
+        out[i - low] *= data.root_weight[i]
+    return low, high
+
+
+@kernel
+def products(data: Data, units: Units, column: Any, low: int, high: int, out: Any) -> tuple[float, float]:
+    """out[j] = row j of Φᵀφ for a column φ on [low, high); returns φᵀφ and φᵀy."""
+    square, with_y, with_bias = 0.0, 0.0, 0.0
+    for i in range(low, high):
+        v = column[i - low]
+        square += v * v
+        with_y += v * data.y[i]
+        with_bias += v * data.root_weight[i]
+    out[0] = with_bias if data.has_bias == 1 else 0.0
+    for j in range(units.n[0]):
+        a, b = max(low, units.low[j]), min(high, units.high[j])
+        total = 0.0
+        if a < b:
+            shift = units.low[j]
+            for i in range(a, b):
+                total += column[i - low] * units.columns[j, i - shift]
+        out[j + 1] = total
+    return square, with_y
+
+
+@kernel
+def clear(data: Data, units: Units) -> None:
+    """No units: the bias alone."""
+    units.n[0] = 0
+    weight, moment = 0.0, 0.0
+    if data.has_bias == 1:
+        for i in range(len(data.y)):
+            weight += data.root_weight[i] * data.root_weight[i]
+            moment += data.root_weight[i] * data.y[i]
+    units.gram[0, 0] = weight
+    units.moment[0] = moment
+    units.updates[0] = -1
+
+
+@kernel
+def append(data: Data, units: Units, center: Any, g: float, scale: float, row: Any) -> None:
+    """Add a unit to the columns, Gram matrix and moments; P is left stale."""
+    k = units.n[0]
+    low, high = fill_column(data, center, scale, units.columns[k])
+    square, with_y = products(data, units, units.columns[k], low, high, row)
+    for d in range(len(center)):
+        units.centers[k, d] = center[d]
+    units.relative[k] = g
+    units.scales[k] = scale
+    units.low[k] = low
+    units.high[k] = high
+    for j in range(k + 1):
+        units.gram[j, k + 1] = row[j]
+        units.gram[k + 1, j] = row[j]
+    units.gram[k + 1, k + 1] = square
+    units.moment[k + 1] = with_y
+    units.n[0] = k + 1
+
+
+@kernel
+def copy_units(source: Units, target: Units) -> None:
+    """Copy the meaningful part of a configuration (P and the mean are left stale)."""
+    n = source.n[0]
+    target.n[0] = n
+    for k in range(n):
+        for d in range(source.centers.shape[1]):
+            target.centers[k, d] = source.centers[k, d]
+        target.relative[k] = source.relative[k]
+        target.scales[k] = source.scales[k]
+        target.low[k] = source.low[k]
+        target.high[k] = source.high[k]
+        for i in range(source.high[k] - source.low[k]):
+            target.columns[k, i] = source.columns[k, i]
+    for i in range(n + 1):
+        target.moment[i] = source.moment[i]
+        for j in range(n + 1):
+            target.gram[i, j] = source.gram[i, j]
+    target.updates[0] = -1
+
+
+@kernel
+def rebuild(data: Data, hyper: Hyper, source: Units, level: float, row: Any, target: Units) -> None:
+    """The same centers at another level: new scales, columns and Gram matrix in `target`."""
+    clear(data, target)
+    for k in range(source.n[0]):
+        g = source.relative[k]
+        append(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]), row)
