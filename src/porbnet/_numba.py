@@ -20,11 +20,16 @@ from numba.extending import intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+_KERNEL_SOURCES = ("model/*_kernels.py", "inference/*/*.py")
+
+
 def _package_stamp() -> str:
-    """A digest of the package's sources, for the cache of compiled kernels."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    """A digest of the sources that kernels are made of, for the cache of compiled kernels."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for pattern in _KERNEL_SOURCES:
+        for path in sorted(package.glob(pattern)):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -52,6 +57,11 @@ def lean_kernel(function: Function) -> Function:
     Kernels that pass many arrays to each other spend more time on that counting than on small matrices.
     """
     return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """A part of one larger kernel, compiled only within it."""
+    return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False, inline="always")
 
 
 def exact_kernel(function: Function) -> Function:

@@ -26,7 +26,7 @@ import math
 from typing import Any, NamedTuple
 
 from porbnet._numba import lean_kernel as kernel
-from porbnet.inference.collapsed.gaussian import border, needs_refresh, refresh, remove
+from porbnet.inference.collapsed.gaussian import border, remove
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     BIRTH,
@@ -48,7 +48,6 @@ from porbnet.inference.collapsed.units import draw_center, fill_column, inside, 
 
 SHORTEST, LONGEST = 0.03, 6.0  # of a local move's step, in units of the reference width
 LONG_SHARE = 0.25  # of moves that are long
-NO_UNIT = -2  # row -1, which is no row (row 0 is the bias)
 
 
 class Candidate(NamedTuple):
@@ -70,29 +69,11 @@ def accept(log_ratio: float, rng: Any) -> bool:
 
 @kernel
 def fit_candidate(
-    data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning, work: Work, scale: float, skip: int
-) -> Candidate:
-    """Fit the unit at work.center with a given scale, unit `skip` (or none, NO_UNIT) taken out.
-
-    r v_w > 1 holds exactly (a posterior variance is below the prior's); where rounding has broken it, P is computed
-    afresh and the candidate fitted again.
-    """
-    candidate = _fit_candidate(data, units, hyper, values, work, scale, skip)
-    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    if not candidate.r * weight_variance > 1.0 - 1e-6:
-        tuning.trouble[0] += 1.0
-        refresh(data, units, hyper, values, tuning, work.vector)
-        candidate = _fit_candidate(data, units, hyper, values, work, scale, skip)
-    return candidate
-
-
-@kernel
-def _fit_candidate(
     data: Data, units: Units, hyper: Hyper, values: Any, work: Work, scale: float, skip: int
 ) -> Candidate:
-    """Fills work.column, work.cross (Φᵀφ) and work.applied (P Φᵀφ / σ²).
+    """Fit the unit at work.center with a given scale, unit `skip` taken out (none if `skip` is the number of units).
 
-    With unit k out, P becomes P - p pᵀ / P_kk and m becomes m - p m_k / P_kk, p the k-th column of P.
+    Fills work.column, work.cross (Φᵀφ) and work.applied (P Φᵀφ / σ²). With unit k out, P becomes P - p pᵀ / P_kk and m becomes m - p m_k / P_kk, p the k-th column of P.
     """
     low, high = fill_column(data, work.center, scale, work.column)
     square, with_y = products(data, units, work.column, low, high, work.cross)
@@ -100,7 +81,7 @@ def _fit_candidate(
     whole = (n + BLOCK - 1) // BLOCK * BLOCK
     precision = 1.0 / (values[NOISE] * values[NOISE])
     applied = work.applied
-    if skip >= 0:
+    if skip + 1 < n:
         work.cross[skip + 1] = 0.0
     for i in range(n, whole):
         work.cross[i] = 0.0
@@ -116,7 +97,7 @@ def _fit_candidate(
     with_mean = 0.0
     for i in range(n):
         with_mean += units.mean[i] * work.cross[i]
-    if skip >= 0:
+    if skip + 1 < n:
         f = applied[skip + 1] / units.inverse[skip + 1, skip + 1]  # uᵀp / P_kk
         with_mean -= f * units.mean[skip + 1] / precision
         for i in range(n):
@@ -128,6 +109,19 @@ def _fit_candidate(
     r = (square - quadratic) * precision + prior_precision
     mu = (with_y - with_mean) * precision / r
     return Candidate(r, mu, square, with_y, low, high)
+
+
+@kernel
+def broken(candidate: Candidate, weight_variance: float, units: Units, tuning: Tuning) -> bool:
+    """Whether rounding has broken r v_w > 1 (a posterior variance is below the prior's).
+
+    Then P is marked stale, so that it is computed afresh before the next proposal; this one is abandoned.
+    """
+    if candidate.r * weight_variance > 1.0 - 1e-6:
+        return False
+    tuning.trouble[0] += 1.0
+    units.updates[0] = -1
+    return True
 
 
 @kernel
@@ -162,9 +156,7 @@ def insert(units: Units, work: Work, candidate: Candidate, g: float, scale: floa
 def birth_or_death(
     data: Data, shape: Shape, hyper: Hyper, units: Units, values: Any, tuning: Tuning, work: Work, rng: Any
 ) -> None:
-    """One birth-or-death step; see the module's docstring for the ratios."""
-    if needs_refresh(units):
-        refresh(data, units, hyper, values, tuning, work.vector)
+    """One birth-or-death step; see the module's docstring for the ratios. P must be current."""
     weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
     expected = values[LEVEL] * shape.integral
     n = units.n[0]
@@ -172,7 +164,9 @@ def birth_or_death(
         tuning.tried[BIRTH] += 1
         g = draw_center(shape, rng, work.center)
         scale = scale_at(hyper, values[LEVEL] * g, len(work.center))
-        candidate = fit_candidate(data, units, hyper, values, tuning, work, scale, NO_UNIT)
+        candidate = fit_candidate(data, units, hyper, values, work, scale, n)
+        if broken(candidate, weight_variance, units, tuning):
+            return
         log_ratio = log_bayes_factor(candidate, weight_variance) + math.log(expected / (n + 1))
         if accept(log_ratio, rng):
             tuning.accepted[BIRTH] += 1
@@ -200,12 +194,10 @@ def log_bayes_factor_of(units: Units, k: int, weight_variance: float) -> float:
 def move(
     data: Data, shape: Shape, hyper: Hyper, units: Units, values: Any, tuning: Tuning, work: Work, rng: Any
 ) -> None:
-    """Move one unit, by a local step of a random length or to a fresh place."""
+    """Move one unit, by a local step of a random length or to a fresh place. P must be current."""
     n = units.n[0]
     if n == 0:
         return
-    if needs_refresh(units):
-        refresh(data, units, hyper, values, tuning, work.vector)
     weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
     k = min(int(rng.random() * n), n - 1)
     n_dims = len(work.center)
@@ -226,7 +218,9 @@ def move(
         g = relative_intensity(shape, work.center)
         log_ratio = math.log(g / units.relative[k])
     scale = scale_at(hyper, values[LEVEL] * g, n_dims)
-    candidate = fit_candidate(data, units, hyper, values, tuning, work, scale, k)
+    candidate = fit_candidate(data, units, hyper, values, work, scale, k)
+    if broken(candidate, weight_variance, units, tuning):
+        return
     log_ratio += log_bayes_factor(candidate, weight_variance) - log_bayes_factor_of(units, k, weight_variance)
     if accept(log_ratio, rng):
         tuning.accepted[kind] += 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.state import BLOCK, Data, Hyper, Tuning, Units
 
@@ -19,7 +20,7 @@ MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
 
-@kernel
+@inlined_kernel
 def factorize(units: Units, noise2: float, weight_variance: float, bias_variance: float) -> float:
     """Lower Cholesky factor of A into units.factor; returns log|A|, or NaN if A is not positive definite."""
     n = units.n[0] + 1
@@ -140,7 +141,7 @@ def needs_refresh(units: Units) -> bool:
     return bool(units.updates[0] < 0 or units.updates[0] > MOST_UPDATES)
 
 
-@kernel
+@inlined_kernel
 def border(units: Units, applied: Any, r: float, mu: float) -> None:
     """P and m after a birth; `applied` is q = P Φᵀφ / σ² for the rows before it, zero beyond.
 
@@ -199,7 +200,7 @@ def remove(units: Units, k: int, work: Any) -> None:
     units.updates[0] += 1
 
 
-@kernel
+@inlined_kernel
 def move_unit(units: Units, source: int, target: int) -> None:
     """Copy a unit's own arrays from one place to another."""
     for d in range(units.centers.shape[1]):

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.gaussian import log_marginal
@@ -60,6 +61,16 @@ def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, va
 
 
 @kernel
+def is_unknown(hyper: Hyper, which: int) -> bool:
+    """Whether a hyper-parameter is learned."""
+    if which == NOISE:
+        return bool(hyper.noise_log_sd > 0.0)
+    if which == AMPLITUDE:
+        return bool(hyper.amplitude_log_sd > 0.0)
+    return bool(hyper.level_shape > 0.0)
+
+
+@inlined_kernel
 def log_target(
     which: int,
     log_value: float,
@@ -119,29 +130,45 @@ def slice_update(
     row = NOISE_SLICE if which == NOISE else (AMPLITUDE_SLICE if which == AMPLITUDE else LEVEL_SLICE)
     width = tuning.steps[step]
     current = math.log(values[which])
-    height = log_target(which, current, data, shape, hyper, units, trial, values, work) + math.log(1.0 - rng.random())
     left = current - width * rng.random()
     right = left + width
     steps_left = int(rng.random() * MOST_STEPS_OUT)
     steps_right = MOST_STEPS_OUT - 1 - steps_left
+    shrinks = 0
     tuning.tried[row] += 1
-    while steps_left > 0 and log_target(which, left, data, shape, hyper, units, trial, values, work) > height:
-        left -= width
-        steps_left -= 1
-    while steps_right > 0 and log_target(which, right, data, shape, hyper, units, trial, values, work) > height:
-        right += width
-        steps_right -= 1
-    proposal = current
-    for _ in range(MOST_SHRINKS):
-        proposal = left + rng.random() * (right - left)
-        if log_target(which, proposal, data, shape, hyper, units, trial, values, work) > height:
+    # one loop with one call of the target (which is large, and compiled where it is called): first the height, then
+    # steps out to the left and to the right, then shrinking
+    stage, at, proposal, height = 0, current, current, 0.0
+    while True:
+        value = log_target(which, at, data, shape, hyper, units, trial, values, work)
+        if stage == 0:
+            height = value + math.log(1.0 - rng.random())
+            stage = 1
+        elif stage == 1:
+            if value > height and steps_left > 0:
+                left -= width
+                steps_left -= 1
+            else:
+                stage = 2
+        elif stage == 2:
+            if value > height and steps_right > 0:
+                right += width
+                steps_right -= 1
+            else:
+                stage = 3
+        elif value > height:
             tuning.accepted[row] += 1
+            proposal = at
             break
-        if proposal < current:
-            left = proposal
         else:
-            right = proposal
-        proposal = current
+            shrinks += 1
+            if shrinks >= MOST_SHRINKS:
+                break
+            if at < current:
+                left = at
+            else:
+                right = at
+        at = left if stage == 1 else (right if stage == 2 else left + rng.random() * (right - left))
     if adapt > 0.0:
         # towards three times the typical distance travelled: about one step out, few shrinks
         wanted = 3.0 * abs(proposal - current) + 1e-3

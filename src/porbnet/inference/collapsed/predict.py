@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import refresh
 from porbnet.inference.collapsed.state import LEVEL, Data, Hyper, Tuning, Units, Work
@@ -29,7 +30,7 @@ class Block(NamedTuple):
     variance: Any
 
 
-@kernel
+@inlined_kernel
 def block_moments(x: Any, start: int, stop: int, has_bias: int, units: Units, block: Block) -> None:
     """Mean and variance of f at the points [start, stop) of sorted inputs x, for the current m and P."""
     bias = 1.0 if has_bias == 1 else 0.0

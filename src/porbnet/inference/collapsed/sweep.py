@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import birth_or_death, move
 from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refresh
-from porbnet.inference.collapsed.levels import level_jump, room_needed, slice_update
+from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
-    LEVEL,
     NOISE,
     STEP_MOVE,
     Data,
@@ -45,7 +45,7 @@ class Stored(NamedTuple):
     mean_weights: Any
 
 
-@kernel
+@inlined_kernel
 def sweep(
     data: Data,
     shape: Shape,
@@ -64,18 +64,18 @@ def sweep(
     adapt : rate at which step sizes follow the chain, 0 once warm-up is over
     """
     for i in range(max(plan.n_birth_death, plan.n_moves)):
+        if needs_refresh(units):
+            refresh(data, units, hyper, values, tuning, work.vector)
         if i < plan.n_birth_death:
             birth_or_death(data, shape, hyper, units, values, tuning, work, rng)
-        if i < plan.n_moves:
+        if i < plan.n_moves and units.updates[0] >= 0:
             move(data, shape, hyper, units, values, tuning, work, rng)
     if hyper.level_shape > 0.0:
         log_p = refresh(data, units, hyper, values, tuning, work.vector)
         level_jump(data, shape, hyper, units, trial, values, tuning, work, log_p, adapt, rng)
-        slice_update(LEVEL, data, shape, hyper, units, trial, values, tuning, work, adapt, rng)
-    if hyper.noise_log_sd > 0.0:
-        slice_update(NOISE, data, shape, hyper, units, trial, values, tuning, work, adapt, rng)
-    if hyper.amplitude_log_sd > 0.0:
-        slice_update(AMPLITUDE, data, shape, hyper, units, trial, values, tuning, work, adapt, rng)
+    for which in range(len(values)):
+        if is_unknown(hyper, which):
+            slice_update(which, data, shape, hyper, units, trial, values, tuning, work, adapt, rng)
     if adapt > 0.0 and units.n[0] > 0:
         typical = 0.0
         for k in range(units.n[0]):

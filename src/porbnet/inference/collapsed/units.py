@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._numba import fast_exp, lean_kernel as kernel
+from porbnet._numba import fast_exp, inlined_kernel
+from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units
 
 REACH = 6.5  # in units of 1 / s: beyond it a unit's value is below 1e-9 and taken as zero
@@ -131,7 +132,8 @@ def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: A
 @kernel
 def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
-    low, high = unit_values(data.x, 0, data.x.shape[1], center, scale, out)
+    # np.int64: a literal would make Numba compile the callee once more
+    low, high = unit_values(data.x, np.int64(0), data.x.shape[1], center, scale, out)
     for i in range(low, high):
         out[i - low] *= data.root_weight[i]
     return low, high
@@ -213,7 +215,7 @@ def copy_units(source: Units, target: Units) -> None:
     target.updates[0] = -1
 
 
-@kernel
+@inlined_kernel
 def rebuild(data: Data, hyper: Hyper, source: Units, level: float, row: Any, target: Units) -> None:
     """The same centers at another level: new scales, columns and Gram matrix in `target`."""
     clear(data, target)
