@@ -16,6 +16,8 @@ from porbnet.errors import StatementError
 
 FloatArray = NDArray[np.float64]
 
+LARGEST = 1e50  # beyond it, and below its inverse, squares and volumes would leave the range of doubles
+
 
 def show(value: Any, limit: int = 80) -> str:
     """Short text of a value for a message."""
@@ -30,8 +32,8 @@ def fail(name: str, value: Any, allowed: str) -> StatementError:
 
 def number(name: str, value: Any, *, minimum: float = 0.0, inclusive: bool = False) -> float:
     """A finite real number above `minimum` (or equal to it, if `inclusive`)."""
-    bound = f"{'at least' if inclusive else 'greater than'} {minimum:g}"
-    allowed = f"it must be a finite number {bound}"
+    bound = "" if minimum == -np.inf else f" {'at least' if inclusive else 'greater than'} {minimum:g}"
+    allowed = f"it must be a finite number{bound}"
     array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf"
     if isinstance(value, bool | np.bool_) or not (isinstance(value, Real) or array):
         raise fail(name, value, allowed)
@@ -41,6 +43,8 @@ def number(name: str, value: Any, *, minimum: float = 0.0, inclusive: bool = Fal
         raise fail(name, value, allowed) from None
     if not np.isfinite(result) or result < minimum or (result == minimum and not inclusive):
         raise fail(name, value, allowed)
+    if abs(result) > LARGEST or (minimum == 0 and 0 < result < 1.0 / LARGEST):
+        raise fail(name, value, f"{allowed} (and between {1.0 / LARGEST:g} and {LARGEST:g} in magnitude)")
     return result
 
 
@@ -67,11 +71,23 @@ def real_array(name: str, value: Any, allowed: str) -> FloatArray:
     """An array of finite real numbers of any shape."""
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise fail(name, value, allowed) from None
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
         raise fail(name, value, allowed)
+    if array.size and np.abs(array).max() > LARGEST:
+        raise fail(name, value, f"{allowed} (and none above {LARGEST:g} in magnitude)")
     return array.astype(np.float64)
+
+
+def positive_array(name: str, value: Any, allowed: str) -> FloatArray:
+    """An array of positive finite numbers of any shape."""
+    array = real_array(name, value, allowed)
+    if np.any(array <= 0):
+        raise fail(name, value, allowed)
+    if np.any(array < 1.0 / LARGEST):
+        raise fail(name, value, f"{allowed} (and none below {1.0 / LARGEST:g})")
+    return array
 
 
 def points(name: str, value: Any, n_dims: int) -> FloatArray:

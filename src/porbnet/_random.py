@@ -15,7 +15,7 @@ from porbnet._checks import fail
 
 RandomState: TypeAlias = int | np.random.Generator | np.random.SeedSequence | np.random.RandomState | None
 
-DRAWS_PER_BLOCK = 128
+DRAWS_PER_BLOCK = 256
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
@@ -52,4 +52,5 @@ def block_generators(random_state: RandomState, n_draws: int) -> Iterator[tuple[
     """Generators of successive blocks, with how many of the block's draws are wanted."""
     root = seed_sequence(random_state)
     for start in range(0, n_draws, DRAWS_PER_BLOCK):
-        yield np.random.default_rng(root.spawn(1)[0]), min(DRAWS_PER_BLOCK, n_draws - start)
+        bits = np.random.SFC64(root.spawn(1)[0])  # the fastest of NumPy's generators
+        yield np.random.Generator(bits), min(DRAWS_PER_BLOCK, n_draws - start)

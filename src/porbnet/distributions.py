@@ -19,7 +19,7 @@ class Gamma:
     Parameters
     ----------
     shape, rate : float
-        Both positive; the mean is shape / rate.
+        Both positive (shape at least 1e-6); the mean is shape / rate.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class Gamma:
     rate: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _checks.positive("shape", self.shape))
+        object.__setattr__(self, "shape", _checks.number("shape", self.shape, minimum=1e-6, inclusive=True))
         object.__setattr__(self, "rate", _checks.positive("rate", self.rate))
 
     @property
@@ -59,6 +59,14 @@ class Gamma:
         )
 
 
+def spread_factor(value: object) -> float:
+    """A factor by which a quantity may be off, checked."""
+    factor = _checks.number("factor", value, minimum=1.0)
+    if factor > 1e6:
+        raise _checks.fail("factor", value, "it must be greater than 1 and at most 1e6")
+    return factor
+
+
 @dataclass(frozen=True)
 class LogNormal:
     """About `median`, give or take a factor of `factor`: log t ~ N(log median, (log factor)²).
@@ -68,7 +76,7 @@ class LogNormal:
     median : float
         Positive, in the units of the quantity.
     factor : float
-        Above 1: about two thirds of the mass lies between median / factor and median * factor.
+        Above 1 and up to a million: about two thirds of the mass lies between median / factor and median * factor.
 
     Examples
     --------
@@ -81,7 +89,7 @@ class LogNormal:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "median", _checks.positive("median", self.median))
-        object.__setattr__(self, "factor", _checks.number("factor", self.factor, minimum=1.0))
+        object.__setattr__(self, "factor", spread_factor(self.factor))
 
     @property
     def log_sd(self) -> float:

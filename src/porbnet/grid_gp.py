@@ -51,7 +51,8 @@ class GridGP:
         n_dims, width = self.region.n_dims, float(self.region.widths[d])
         if n_dims not in _MOST_KNOTS:
             raise StatementError(
-                f"region has {n_dims} dimensions: a Gaussian process for intensity or noise needs 1, 2 or 3"
+                f"region={_checks.show(self.region.bounds.tolist())} has {n_dims} dimensions: "
+                "for a Gaussian process of intensity or noise there must be 1, 2 or 3"
             )
         lengths = width / lengthscale
         most = _MOST_KNOTS[n_dims]
@@ -97,7 +98,7 @@ class GridGP:
 def lengthscale_vector(name: str, value: object, n_dims: int) -> FloatArray:
     """Lengthscales of the process, one per dimension, from a number or a sequence."""
     allowed = f"it must be a positive finite number, or {n_dims} of them"
-    array = _checks.real_array(name, value, allowed)
-    if array.ndim > 1 or (array.ndim == 1 and len(array) != n_dims) or np.any(array <= 0):
+    array = _checks.positive_array(name, value, allowed)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != n_dims):
         raise _checks.fail(name, value, allowed)
     return np.broadcast_to(array, (n_dims,)).copy()

@@ -41,7 +41,7 @@ class Region:
         if bounds.ndim != 2 or bounds.shape[0] < 1 or bounds.shape[1] != 2:
             raise _checks.fail(name, value, _ALLOWED)
         low, high = bounds[:, 0].copy(), bounds[:, 1].copy()
-        if not np.all(low < high) or not np.all(np.isfinite(high - low)) or not np.prod(high - low) > 0:
+        if not np.all(low < high) or np.any(high - low < 1.0 / _checks.LARGEST):
             raise _checks.fail(name, value, _ALLOWED)
         return cls(low, high)
 

@@ -94,6 +94,23 @@ class Intensity(ABC):
         """Places where the intensity jumps along a dimension (quadrature starts a new panel there)."""
         return np.empty(0)
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _same(_stated(self), _stated(other))
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def _stated(intensity: object) -> list[Any]:
+    """What the user stated: the public attributes."""
+    return [value for name, value in sorted(vars(intensity).items()) if not name.startswith("_")]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else bool(a == b)
+
 
 def segment_ids(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For flat ragged arrays: which draw each entry belongs to."""

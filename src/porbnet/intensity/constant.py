@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet._random import RandomState, generator
-from porbnet.distributions import Gamma
+from porbnet.distributions import Gamma, spread_factor
 from porbnet.intensity.base import Component, Intensity, Units
 from porbnet.region import Region
 
@@ -38,10 +39,6 @@ class _Flat(Intensity):
 
     def integral(self, region: Any) -> float:
         return self.mean_level * Region.of(region).volume
-
-    def _uniform_units(self, levels: FloatArray, region: Region, rng: np.random.Generator) -> Units:
-        counts = rng.poisson(levels * region.volume)
-        return Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
 
 
 class Constant(_Flat):
@@ -72,7 +69,9 @@ class Constant(_Flat):
 
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws: Poisson counts, uniform centers."""
-        return self._uniform_units(np.full(n, self.level), region, rng)
+        counts = rng.poisson(self.level * region.volume, size=n)
+        total = int(counts.sum())
+        return Units(counts, region.uniform(total, rng), np.full(total, self.level))
 
     def components(self, region: Region) -> list[Component]:
         """One piece: the whole region."""
@@ -109,21 +108,25 @@ class UnknownConstant(_Flat):
 
         Matches mean and variance of log λ to those of a log-normal with median `level` and log-sd log(factor).
         """
-        level, factor = _checks.positive("level", level), _checks.number("factor", factor, minimum=1.0)
-        from scipy import optimize, special
+        level, factor = _checks.positive("level", level), spread_factor(factor)
+        from scipy import optimize  # slow to import
 
         # log λ² has variance trigamma(shape) and mean digamma(shape) - log(rate)
         target = (2.0 * math.log(factor)) ** 2
-        log_shape = optimize.brentq(
-            lambda a: math.log(special.polygamma(1, math.exp(a)) / target), math.log(1e-3), math.log(1e12)
-        )
-        shape = math.exp(log_shape)
+        shape = 1e12
+        if target > special.polygamma(1, shape):
+            log_shape = optimize.brentq(
+                lambda a: math.log(special.polygamma(1, math.exp(a)) / target), math.log(1e-3), math.log(shape)
+            )
+            shape = math.exp(log_shape)
         return cls(shape, math.exp(special.digamma(shape) - 2.0 * math.log(level)))
 
     @property
     def mean_level(self) -> float:
         """E[λ] = Γ(shape + ½) / (Γ(shape) √rate)."""
         shape, rate = self.square.shape, self.square.rate
+        if shape > 1e4:  # the difference of two huge logarithms would lose digits
+            return math.sqrt(shape / rate) * (1.0 - 1.0 / (8.0 * shape) + 1.0 / (128.0 * shape**2))
         return math.exp(math.lgamma(shape + 0.5) - math.lgamma(shape)) / math.sqrt(rate)
 
     def upper_bound(self, region: Region) -> float:
@@ -132,11 +135,14 @@ class UnknownConstant(_Flat):
 
     def draw(self, region: Any, random_state: RandomState = None) -> Constant:
         """A `Constant` with a level drawn from the prior."""
-        return Constant(float(np.sqrt(self.square.sample(1, generator(random_state))[0])))
+        level = float(np.sqrt(self.square.sample(1, generator(random_state))[0]))
+        return Constant(max(level, 1.0 / _checks.LARGEST))
 
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws, each with its own level."""
-        return self._uniform_units(np.sqrt(self.square.sample(n, rng)), region, rng)
+        levels = np.sqrt(self.square.sample(n, rng))
+        counts = rng.poisson(levels * region.volume)
+        return Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
 
     def components(self, region: Region) -> list[Component]:
         """The whole region at quadrature levels of the prior."""
@@ -160,11 +166,18 @@ class UnknownConstant(_Flat):
 
 
 def gamma_nodes(gamma: Gamma, n: int = 96) -> tuple[FloatArray, FloatArray]:
-    """Gauss-Legendre quadrature of a Gamma distribution on the log scale: probabilities (sum 1) and values."""
+    """Gauss-Legendre quadrature of a Gamma distribution on the log scale: probabilities and values.
+
+    The probabilities sum to one, but for the share (with a small shape only) of values e^60 times below the largest.
+    """
     high = float(np.log(gamma.quantile(1.0 - 1e-13)))
-    low = max(float(np.log(gamma.quantile(1e-13))), high - 60.0)
+    low = high - 60.0
+    if gamma.quantile(1e-13) > math.exp(low):
+        low = float(np.log(gamma.quantile(1e-13)))
     nodes, weights = np.polynomial.legendre.leggauss(n)
     logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
-    log_mass = gamma.shape * (logs - logs.max()) - gamma.rate * (np.exp(logs) - np.exp(logs.max()))
+    below = logs - logs.max()
+    log_mass = gamma.shape * below - gamma.rate * np.exp(logs.max()) * np.expm1(below)
     mass = weights * np.exp(log_mass - log_mass.max())
-    return mass / mass.sum(), np.exp(logs)
+    share = 1.0 - float(special.gammainc(gamma.shape, gamma.rate * math.exp(low)))
+    return share * mass / mass.sum(), np.exp(logs)

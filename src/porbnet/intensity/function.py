@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,11 @@ from porbnet.region import Region
 
 _HEADROOM = 1.02  # between the largest value found and the bound used for thinning
 _SEARCH_POINTS = {1: 4097, 2: 129, 3: 41}  # of the first look, per dimension
+
+
+def _rows(X: Any) -> FloatArray:
+    array = _checks.real_array("X", X, "it must be an array of finite numbers of shape (n_points, n_dims)")
+    return array[:, None] if array.ndim == 1 else np.atleast_2d(array)
 
 
 class FromFunction(Intensity):
@@ -47,45 +53,61 @@ class FromFunction(Intensity):
         """Look at the function all over the region: positive, finite, bounded; returns a copy that knows its bound."""
         if self._region == region:
             return self
+        if region.n_dims not in _SEARCH_POINTS:
+            raise StatementError(
+                f"region={_checks.show(region.bounds.tolist())} has {region.n_dims} dimensions: "
+                "for a callable there must be 1, 2 or 3"
+            )
         prepared = FromFunction(self.function, self.bound)
-        largest = prepared._search(region)
+        largest = prepared._extreme(region, highest=True)
+        prepared._extreme(region, highest=False)
         prepared.bound = self.bound if self.bound is not None else _HEADROOM * largest
         prepared._region = region
         return prepared
 
-    def _search(self, region: Region) -> float:
-        """Largest value on the region: a grid, then ever finer grids around the largest value found.
-
-        For a bounded continuous function the refinements add less and less; one whose largest value still grows
-        by a factor after ten refinements is taken to be unbounded.
-        """
-        per_dim = _SEARCH_POINTS.get(region.n_dims, 9)
-        box, history = region, []
+    def _extreme(self, region: Region, highest: bool) -> float:
+        """Largest (or smallest) value on the region: a grid, then ever finer grids around the best place found."""
+        per_dim = _SEARCH_POINTS[region.n_dims]
+        box, best, extreme = region, region.low, np.nan
         for _ in range(12):
             X = quadrature.grid_points(box, per_dim)
             levels = self.value(X)
-            best = X[np.argmax(levels)]
-            history.append(float(levels.max()))
+            i = int(np.argmax(levels) if highest else np.argmin(levels))
+            best, extreme = X[i], float(levels[i])
             step = box.widths / (per_dim - 1)
             box = Region(np.maximum(region.low, best - step), np.minimum(region.high, best + step))
-            per_dim = min(per_dim, 33)
+            per_dim = min(per_dim, 17)
             if np.any(box.widths <= 1e-12 * region.widths):
                 break
-        largest = max(history)
-        if len(history) > 6 and largest > 1.5 * max(history[: len(history) // 2 + 1]):
+        if (self.bound is None or not highest) and self._keeps_growing(region, best, highest):
+            what = "grows without bound" if highest else "falls to zero"
             raise StatementError(
-                f"intensity grows without bound near {np.round(best, 6).tolist()} (reached {largest:.3g}): "
-                "it must be bounded on the region"
+                f"intensity {what} near {np.round(best, 6).tolist()} (it is {extreme:.3g} there): "
+                f"it must be {'bounded' if highest else 'positive'} all over the region"
             )
-        return largest
+        return extreme
+
+    def _keeps_growing(self, region: Region, best: FloatArray, highest: bool) -> bool:
+        """Whether λ (or 1 / λ) goes on growing as a place is approached, from 1e-2 to 1e-10 of the region's width.
+
+        A bounded continuous function settles: it grows less over the last four powers of ten than over the first four.
+        """
+        radii = 10.0 ** -np.arange(2.0, 11.0)
+        directions = np.array([v for v in itertools.product((-1.0, 0.0, 1.0), repeat=region.n_dims) if any(v)])
+        X = np.clip(best + radii[:, None, None] * directions * region.widths, region.low, region.high)
+        levels = self.value(X.reshape(-1, region.n_dims)).reshape(len(radii), len(directions))
+        height = levels if highest else 1.0 / levels
+        early, late = height[4] - height[0], height[8] - height[4]
+        return bool(np.any(late > np.maximum(0.6 * early, 0.02 * height[4])))
 
     def value(self, X: Any) -> FloatArray:
         """The callable's value at each row of X, checked; shape (n_points,)."""
-        points = np.asarray(X, dtype=np.float64)
-        points = points[:, None] if points.ndim == 1 else points
+        points = _rows(X)
         try:
             with np.errstate(all="ignore"):
                 raw = np.asarray(self.function(points))
+        except StatementError:
+            raise
         except Exception as error:
             raise StatementError(
                 f"intensity function {_checks.show(self.function)} raised {type(error).__name__}: {error} "
@@ -97,24 +119,24 @@ class FromFunction(Intensity):
                 "points: it must return one number per point"
             )
         levels = np.broadcast_to(raw.astype(np.float64).ravel(), (len(points),)).copy()
-        bad = ~(np.isfinite(levels) & (levels > 0))
+        bad = ~((levels >= 1.0 / _checks.LARGEST) & (levels <= _checks.LARGEST))
         if bad.any():
             i = int(np.argmax(bad))
             raise StatementError(
-                f"intensity is {levels[i]!r} at {points[i].tolist()}: it must be positive and finite everywhere in it"
+                f"intensity is {float(levels[i])!r} at {points[i].tolist()}: "
+                f"it must be positive and finite all over the region ({1.0 / _checks.LARGEST:g} to {_checks.LARGEST:g})"
             )
         if self.bound is not None and levels.max(initial=0.0) > self.bound:
             i = int(np.argmax(levels))
             raise StatementError(
-                f"bound={self.bound!r} is exceeded: the intensity is {levels[i]!r} at {points[i].tolist()}; "
-                "state a bound that holds on the whole region"
+                f"bound={self.bound!r} is exceeded: the intensity is {float(levels[i])!r} at {points[i].tolist()}; "
+                "the bound must hold all over the region"
             )
         return levels
 
     def gradient(self, X: Any) -> FloatArray:
         """Central differences of the callable, shape (n_points, n_dims); one-sided at the region's edge."""
-        points = np.asarray(X, dtype=np.float64)
-        points = points[:, None] if points.ndim == 1 else points
+        points = _rows(X)
         widths = self._region.widths if self._region is not None else np.maximum(np.abs(points).max(axis=0), 1.0)
         slope = np.empty_like(points)
         for d in range(points.shape[1]):

@@ -35,8 +35,8 @@ class Piecewise(Intensity):
 
     def __init__(self, breaks: Any, values: Any) -> None:
         allowed = "they must be positive finite numbers, one more per dimension than there are breaks"
-        self.values = _checks.real_array("values", values, allowed)
-        if self.values.ndim == 0 or self.values.size == 0 or np.any(self.values <= 0):
+        self.values = _checks.positive_array("values", values, allowed)
+        if self.values.ndim == 0 or self.values.size == 0:
             raise _checks.fail("values", values, allowed)
         self.grid = self._grid(breaks, self.values.ndim)
         if self.values.shape != tuple(len(b) + 1 for b in self.grid):
@@ -57,8 +57,7 @@ class Piecewise(Intensity):
             raise _checks.fail("breaks", breaks, allowed + f" (values has {n_dims} dimensions)")
         grid = []
         for part in parts:
-            empty = np.size(part) == 0 if not isinstance(part, str) else False
-            array = np.empty(0) if empty else np.atleast_1d(_checks.real_array("breaks", part, allowed))
+            array = np.atleast_1d(_checks.real_array("breaks", part, allowed))
             if array.ndim != 1 or np.any(np.diff(array) <= 0):
                 raise _checks.fail("breaks", breaks, allowed)
             grid.append(array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from porbnet.intensity.base import Component, Intensity, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
 from porbnet.intensity.tabulated import Tabulated, thinned_units
 from porbnet.region import Region
+
+_MOST_TABLED = 2_000_000  # knots held at a time
 
 
 class SigmoidGP(Intensity):
@@ -49,8 +52,8 @@ class SigmoidGP(Intensity):
         self.upper = upper if isinstance(upper, Gamma) else _checks.positive("upper", upper)
         self.variance = _checks.positive("variance", variance)
         allowed = "it must be a positive finite number, or one per dimension"
-        stated = _checks.real_array("lengthscale", lengthscale, allowed)
-        if stated.ndim > 1 or stated.size == 0 or np.any(stated <= 0):
+        stated = _checks.positive_array("lengthscale", lengthscale, allowed)
+        if stated.ndim > 1 or stated.size == 0:
             raise _checks.fail("lengthscale", lengthscale, allowed)
         self.lengthscale: float | FloatArray = float(stated) if stated.ndim == 0 else stated
         self.refinement = _checks.positive("refinement", refinement)
@@ -106,9 +109,14 @@ class SigmoidGP(Intensity):
 
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws, each with its own λ* and h: candidates at rate λ*, kept with probability λ / λ*."""
+        gp = self.process(region)
+        most = max(1, _MOST_TABLED // math.prod(gp.shape))
+        if n > most:  # tables of all draws at once would take too much memory
+            parts = [self.sample_units(region, min(most, n - start), rng) for start in range(0, n, most)]
+            return Units(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         upper = self._uppers(n, rng)
         shape = (n,) + (1,) * region.n_dims
-        tables = upper.reshape(shape) * np.maximum(expit(self.process(region).sample(n, rng)), 1e-300)
+        tables = upper.reshape(shape) * np.maximum(expit(gp.sample(n, rng)), 1e-300)
         return thinned_units(tables, upper, region, rng)
 
     def _level_nodes(self) -> list[tuple[float, float]]:

@@ -68,10 +68,15 @@ class Tabulated(Intensity):
         return slope
 
     def integral(self, region: Any = None) -> float:
-        """Exact integral over the table's own region (the only one allowed)."""
-        if region is not None and Region.of(region) != self.region:
-            raise _checks.fail("region", region, f"the table's integral is over {self.region.bounds.tolist()}")
-        return float(trapezoid(self.values[None], self.region)[0])
+        """Exact integral over the table's own region, or over a box within it."""
+        if region is None:
+            return float(trapezoid(self.values[None], self.region)[0])
+        box, total = Region.of(region), self.values
+        self.on(box)
+        for d in range(box.n_dims - 1, -1, -1):
+            knots = np.linspace(self.region.low[d], self.region.high[d], total.shape[-1])
+            total = total @ hat_integrals(knots, float(box.low[d]), float(box.high[d]))
+        return float(total)
 
     def upper_bound(self, region: Region) -> float:
         """The highest knot."""
@@ -80,7 +85,7 @@ class Tabulated(Intensity):
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws by thinning."""
         values = np.broadcast_to(self.values, (n, *self.values.shape))
-        return thinned_units(values, np.full(n, self.values.max()), self.region, rng)
+        return thinned_units(values, np.full(n, self.values.max()), self.region, rng, within=region)
 
     def __repr__(self) -> str:
         return f"Tabulated({self.region.bounds.tolist()!r}, <{'x'.join(map(str, self.values.shape))} values>)"
@@ -116,10 +121,26 @@ def trapezoid(tables: FloatArray, region: Region) -> FloatArray:
     return total
 
 
-def thinned_units(tables: FloatArray, bounds: FloatArray, region: Region, rng: np.random.Generator) -> Units:
-    """One exact draw of the Poisson process per table: uniform candidates at rate `bounds`, kept by λ / bound."""
-    candidates = rng.poisson(bounds * region.volume)
-    X = region.uniform(int(candidates.sum()), rng)
+def hat_integrals(knots: FloatArray, low: float, high: float) -> FloatArray:
+    """Integrals from low to high of the functions that are one at a knot, zero at the others and linear between."""
+    a, b = np.clip(low, knots[:-1], knots[1:]), np.clip(high, knots[:-1], knots[1:])
+    to_right = (b - a) * (0.5 * (a + b) - knots[:-1]) / np.diff(knots)
+    weights = np.zeros(len(knots))
+    weights[1:] += to_right
+    weights[:-1] += (b - a) - to_right
+    return weights
+
+
+def thinned_units(
+    tables: FloatArray, bounds: FloatArray, region: Region, rng: np.random.Generator, within: Region | None = None
+) -> Units:
+    """One exact draw of the Poisson process per table: uniform candidates at rate `bounds`, kept by λ / bound.
+
+    The tables span `region`; the process lives on `within`, which is the same if not given.
+    """
+    box = region if within is None else within
+    candidates = rng.poisson(bounds * box.volume)
+    X = box.uniform(int(candidates.sum()), rng)
     which = segment_ids(candidates)
     levels = interpolate(tables, region, X, which)
     kept = rng.random(len(X)) * bounds[which] < levels

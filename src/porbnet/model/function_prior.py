@@ -93,6 +93,7 @@ class FunctionPrior(ABC):
             Of the draws.
         """
         _checks.choice("method", method, ("rice", "draws"))
+        height = _checks.number("level", level, minimum=-np.inf)
         if method == "draws":
             counts = self.upcrossing_counts(
                 interval, level=level, dimension=dimension, at=at, n=n, random_state=random_state
@@ -101,7 +102,7 @@ class FunctionPrior(ABC):
         box = Region.of(interval, "interval")
         nodes, weights = quadrature.panel_rule(box.low[0], box.high[0], 100, np.empty(0))
         m = self.point_moments(self._line(nodes, box, dimension, at))
-        rate = rice_rate(m.variance, m.gradient_variance[:, dimension], m.cross[:, dimension], float(level))
+        rate = rice_rate(m.variance, m.gradient_variance[:, dimension], m.cross[:, dimension], height)
         return float(weights @ rate)
 
     def upcrossing_counts(
@@ -118,19 +119,23 @@ class FunctionPrior(ABC):
         """Upcrossings of each of n draws, counted on a grid of n_points; shape (n,). Parameters as `upcrossings`."""
         box = Region.of(interval, "interval")
         line = self._line(np.linspace(box.low[0], box.high[0], _checks.count("n_points", n_points)), box, dimension, at)
+        height = _checks.number("level", level, minimum=-np.inf)
         chunks = self.sample_chunks(line, n, random_state)
-        return np.concatenate([count_upcrossings(chunk, float(level)) for chunk in chunks])
+        return np.concatenate([count_upcrossings(chunk, height) for chunk in chunks])
 
     def _line(self, places: FloatArray, box: Region, dimension: int, at: Any) -> FloatArray:
         """Points along one dimension."""
         box.require_dims(1, "interval")
-        if dimension not in range(self.n_dims):
+        if type(dimension) is not int or dimension not in range(self.n_dims):
             raise _checks.fail("dimension", dimension, f"it must be a whole number from 0 to {self.n_dims - 1}")
         if at is None:
             if self.n_dims > 1:
                 raise _checks.fail("at", at, f"in {self.n_dims} dimensions it must say where the others are held")
             return places[:, None]
-        fixed = _checks.points("at", np.atleast_2d(np.asarray(at)), self.n_dims)
+        allowed = f"it must be {self.n_dims} finite numbers"
+        fixed = np.atleast_2d(_checks.real_array("at", at, allowed))
+        if fixed.shape != (1, self.n_dims):
+            raise _checks.fail("at", at, allowed)
         X = np.repeat(fixed, len(places), axis=0)
         X[:, dimension] = places
         return X

@@ -35,6 +35,8 @@ class Networks(Sequence["Network"]):
         In the units of the output.
     anisotropy : ndarray of shape (n_dims,)
         Lengthscale of each dimension over their geometric mean.
+    common_scale : float, optional
+        The scale of all units if it is known to be one and the same; values at many points are then found faster.
     """
 
     offsets: NDArray[np.int64]
@@ -43,6 +45,7 @@ class Networks(Sequence["Network"]):
     weights: FloatArray
     biases: FloatArray
     anisotropy: FloatArray
+    common_scale: float | None = None
 
     @property
     def n_dims(self) -> int:
@@ -75,10 +78,18 @@ class Networks(Sequence["Network"]):
                 self.weights[a:b],
                 self.biases[start:stop],
                 self.anisotropy,
+                self.common_scale,
             )
         i = range(len(self))[index]
         a, b = self.offsets[i], self.offsets[i + 1]
-        return Network(self.centers[a:b], self.scales[a:b], self.weights[a:b], float(self.biases[i]), self.anisotropy)
+        return Network(
+            self.centers[a:b],
+            self.scales[a:b],
+            self.weights[a:b],
+            float(self.biases[i]),
+            self.anisotropy,
+            self.common_scale,
+        )
 
     def __iter__(self) -> Iterator[Network]:
         return (self[i] for i in range(len(self)))
@@ -89,37 +100,29 @@ class Networks(Sequence["Network"]):
         if not networks:
             raise _checks.fail("networks", networks, "there must be at least one")
         return cls(
-            np.concatenate([[0], np.cumsum([n.n_units for n in networks])]),
+            np.concatenate([[0], np.cumsum([n.n_units for n in networks])]).astype(np.int64),
             np.concatenate([n.centers for n in networks]),
             np.concatenate([n.scales for n in networks]),
             np.concatenate([n.weights for n in networks]),
             np.array([n.bias for n in networks]),
             networks[0].anisotropy,
+            shared[0] if len(shared := list({n.common_scale for n in networks})) == 1 else None,
         )
-
-    def _prepare(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Scaled points of shape (n_dims, n_points), sorted by the first coordinate, and the order."""
-        points = _checks.points("X", X, self.n_dims) / self.anisotropy
-        order = np.argsort(points[:, 0], kind="stable")
-        return np.ascontiguousarray(points[order].T), order
 
     def __call__(self, X: Any) -> FloatArray:
         """Values of every network at every point, shape (n_networks, n_points)."""
-        from porbnet.model.network_kernels import evaluate
-
-        points, order = self._prepare(X)
-        out = np.empty((len(self), points.shape[1]))
-        evaluate(points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, self.biases, out)
-        return _unsort(out, order)
+        return Places(X, self.anisotropy, self.common_scale).values(self)
 
     def gradient(self, X: Any) -> FloatArray:
         """Gradients of every network at every point, shape (n_networks, n_points, n_dims)."""
         from porbnet.model.network_kernels import evaluate_gradient
 
-        points, order = self._prepare(X)
-        out = np.empty((len(self), self.n_dims, points.shape[1]))
-        evaluate_gradient(points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, out)
-        return np.ascontiguousarray(np.swapaxes(_unsort(out, order), 1, 2) / self.anisotropy)
+        places = Places(X, self.anisotropy)
+        out = np.empty((len(self), self.n_dims, places.points.shape[1]))
+        evaluate_gradient(places.points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, out)
+        if places.order is not None:
+            out[..., places.order] = out.copy()
+        return np.ascontiguousarray(np.swapaxes(out, 1, 2) / self.anisotropy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +135,8 @@ class Network:
     scales, weights : ndarray of shape (n_units,)
     bias : float
     anisotropy : ndarray of shape (n_dims,)
+    common_scale : float, optional
+        As in `Networks`.
 
     Examples
     --------
@@ -145,6 +150,7 @@ class Network:
     weights: FloatArray
     bias: float
     anisotropy: FloatArray
+    common_scale: float | None = None
 
     @property
     def n_units(self) -> int:
@@ -160,10 +166,46 @@ class Network:
         return np.asarray(Networks.of([self]).gradient(X)[0])
 
 
-def _unsort(values: FloatArray, order: NDArray[np.int64]) -> FloatArray:
-    """Undo the sorting along the last axis."""
-    if np.array_equal(order, np.arange(len(order))):
-        return values
-    result = np.empty_like(values)
-    result[..., order] = values
-    return result
+class Places:
+    """Points at which many networks are to be evaluated: scaled, sorted and otherwise prepared once.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_dims, n_points)
+        Divided by the anisotropy and sorted by the first coordinate.
+    order : ndarray of shape (n_points,), or None
+        Where each sorted point belongs; None if the points came sorted.
+    stretched : bool
+        Whether the anisotropy is other than one.
+    """
+
+    def __init__(self, X: Any, anisotropy: FloatArray, common_scale: float | None = None) -> None:
+        from porbnet.model.network_grid import grid_plan
+
+        points = _checks.points("X", X, len(anisotropy)) / anisotropy
+        self.stretched = bool(np.any(anisotropy != 1.0))
+        self.order: NDArray[np.int64] | None = None
+        if np.any(points[1:, 0] < points[:-1, 0]):
+            self.order = np.argsort(points[:, 0], kind="stable")
+            points = points[self.order]
+        self.points = np.ascontiguousarray(points.T)
+        one_dimensional = len(anisotropy) == 1 and common_scale is not None
+        self.plan = grid_plan(self.points[0], float(common_scale or 0.0)) if one_dimensional else None
+
+    def values(self, networks: Networks, out: FloatArray | None = None) -> FloatArray:
+        """Values of the networks, shape (n_networks, n_points), into `out` if given."""
+        from porbnet.model.network_grid import evaluate_with
+        from porbnet.model.network_kernels import evaluate
+
+        if out is None:
+            out = np.empty((len(networks), self.points.shape[1]))
+        target = out if self.order is None else np.empty_like(out)
+        parts = networks.weights, networks.biases, target
+        centers = networks.centers / networks.anisotropy if self.stretched else networks.centers
+        if self.plan is not None:
+            evaluate_with(self.plan, networks.offsets, centers, *parts)
+        else:
+            evaluate(self.points, networks.offsets, centers, networks.scales, *parts)
+        if self.order is not None:
+            out[:, self.order] = target
+        return out

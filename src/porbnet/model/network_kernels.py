@@ -25,16 +25,38 @@ def window(first: Any, center: float, reach: float) -> tuple[int, int]:
 
 
 @kernel
+def add_unit(first: Any, center: float, factor: float, weight: float, row: Any) -> None:
+    """row[i] += w exp(factor (x_i - c)²) at one-dimensional points.
+
+    A function of whole arrays: with a range of indices the loop would not be vectorised.
+    """
+    for i in range(len(row)):
+        d = first[i] - center
+        row[i] += weight * fast_exp(factor * d * d)
+
+
+@kernel
+def add_half_distances(coordinate: Any, center: float, factor: float, out: Any) -> None:
+    """out[i] += factor (x_i - c)² in one coordinate."""
+    for i in range(len(out)):
+        d = coordinate[i] - center
+        out[i] += factor * d * d
+
+
+@kernel
+def add_exponentials(exponents: Any, weight: float, row: Any) -> None:
+    """row[i] += w exp(exponents[i])."""
+    for i in range(len(row)):
+        row[i] += weight * fast_exp(max(exponents[i], _LOWEST))
+
+
+@kernel
 def half_distances(points: Any, center: Any, scale: float, low: int, high: int, out: Any) -> None:
     """out[i] = -½ s² ‖x_i - c‖² for i in [low, high); points of shape (n_dims, n_points)."""
-    factor = -0.5 * scale * scale
-    for i in range(low, high):
-        d = points[0, i] - center[0]
-        out[i] = factor * d * d
-    for j in range(1, points.shape[0]):
-        for i in range(low, high):
-            d = points[j, i] - center[j]
-            out[i] += factor * d * d
+    part = out[low:high]
+    part[:] = 0.0
+    for j in range(points.shape[0]):
+        add_half_distances(points[j, low:high], center[j], -0.5 * scale * scale, part)
 
 
 @kernel
@@ -50,14 +72,17 @@ def evaluate(points: Any, offsets: Any, centers: Any, scales: Any, weights: Any,
             s, w = scales[k], weights[k]
             low, high = window(first, centers[k, 0], REACH / s)
             if n_dims == 1:
-                c, factor = centers[k, 0], -0.5 * s * s
-                for i in range(low, high):
-                    d = first[i] - c
-                    row[i] += w * fast_exp(factor * d * d)
+                add_unit(first[low:high], centers[k, 0], -0.5 * s * s, w, row[low:high])
             else:
                 half_distances(points, centers[k], s, low, high, buffer)
-                for i in range(low, high):
-                    row[i] += w * fast_exp(max(buffer[i], _LOWEST))
+                add_exponentials(buffer[low:high], w, row[low:high])
+
+
+@kernel
+def add_slopes(coordinate: Any, center: float, values: Any, row: Any) -> None:
+    """row[i] += values[i] (x_i - c) in one coordinate."""
+    for i in range(len(row)):
+        row[i] += values[i] * (coordinate[i] - center)
 
 
 @kernel
@@ -66,16 +91,15 @@ def evaluate_gradient(points: Any, offsets: Any, centers: Any, scales: Any, weig
     n_dims, n_points = points.shape
     first = points[0]
     buffer = np.empty(n_points)
+    values = np.empty(n_points)
     for m in range(len(offsets) - 1):
         out[m] = 0.0
         for k in range(offsets[m], offsets[m + 1]):
             s = scales[k]
-            factor = -weights[k] * s * s
             low, high = window(first, centers[k, 0], REACH / s)
             half_distances(points, centers[k], s, low, high, buffer)
-            for i in range(low, high):
-                buffer[i] = factor * fast_exp(max(buffer[i], _LOWEST))
+            part = values[low:high]
+            part[:] = 0.0
+            add_exponentials(buffer[low:high], -weights[k] * s * s, part)
             for j in range(n_dims):
-                c = centers[k, j]
-                for i in range(low, high):
-                    out[m, j, i] += buffer[i] * (points[j, i] - c)
+                add_slopes(points[j, low:high], centers[k, j], part, out[m, j, low:high])

@@ -18,11 +18,13 @@ from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Constant, FromFunction, Intensity
 from porbnet.model import moments
 from porbnet.model.function_prior import FunctionPrior
-from porbnet.model.network import Networks
+from porbnet.model.network import Networks, Places
 from porbnet.model.statement import statement_problems
+from porbnet.noise import Noise, RobustNoise, VaryingNoise
 from porbnet.region import Region
 
 MANY_UNITS = 2000.0
+_MOST_UNITS = 1e8  # a network of that width would fill the memory
 _POSITIVE = "it must be a finite number greater than 0, or a LogNormal"
 
 
@@ -50,8 +52,9 @@ class Prior(FunctionPrior):
         amplitude is the same at the edge of the data as in the middle.
     bias : float, default 0
         Standard deviation of the constant b, in the units of the output.
-    noise : float or LogNormal, optional
-        Standard deviation of an observation about f, in the units of the output. Not needed for draws of f.
+    noise : float, LogNormal, VaryingNoise or RobustNoise, optional
+        Standard deviation of an observation about f, in the units of the output; see `porbnet.noise` for noise that
+        varies over the input and for heavy tails. Not needed for draws of f.
     units_per_lengthscale : float, default 2
         κ, how many units there are per lengthscale: more units make f closer to Gaussian and cost more.
     anisotropy : sequence of float, optional
@@ -80,7 +83,7 @@ class Prior(FunctionPrior):
         *,
         region: Any,
         bias: float = 0.0,
-        noise: float | LogNormal | None = None,
+        noise: Noise | None = None,
         units_per_lengthscale: float = 2.0,
         anisotropy: Any = None,
     ) -> None:
@@ -143,7 +146,7 @@ class Prior(FunctionPrior):
         anisotropy: FloatArray,
         amplitude: float | LogNormal,
         bias: float,
-        noise: float | LogNormal | None,
+        noise: Noise | None,
         region: Region,
     ) -> None:
         """Check and keep a full statement; both ways of stating a prior end here."""
@@ -152,11 +155,20 @@ class Prior(FunctionPrior):
         self.anisotropy = anisotropy
         self.amplitude = amplitude if isinstance(amplitude, LogNormal) else _checks.positive("amplitude", amplitude)
         self.bias = _checks.number("bias", bias, inclusive=True)
-        self.noise = noise if noise is None or isinstance(noise, LogNormal) else _checks.positive("noise", noise)
-        self.intensity = intensity.on(region)
-        if self.expected_units > MANY_UNITS:
+        stated = noise is None or isinstance(noise, LogNormal | VaryingNoise | RobustNoise)
+        self.noise: Noise | None = noise if stated else _checks.positive("noise", noise)
+        self.intensity = _on_region(intensity, region)
+        expected = self.expected_units
+        if not expected <= _MOST_UNITS:
+            raise StatementError(
+                f"lengthscale or intensity {_checks.show(self.intensity)} on "
+                f"region={_checks.show(region.bounds.tolist())} makes {expected:.3g} units in expectation: "
+                f"there must be at most {_MOST_UNITS:g}; "
+                "raise the lengthscale, shrink the region or lower units_per_lengthscale"
+            )
+        if expected > MANY_UNITS:
             warnings.warn(
-                f"the network has {self.expected_units:,.0f} units in expectation, which is slow: "
+                f"the network has {expected:,.0f} units in expectation, which is slow: "
                 "raise the lengthscale, shrink the region or lower units_per_lengthscale",
                 StatementWarning,
                 stacklevel=3,
@@ -201,6 +213,13 @@ class Prior(FunctionPrior):
     def _lengthscale_of(self, level: FloatArray | float) -> FloatArray:
         return np.asarray(math.sqrt(2.0) / moments.scale_of(level, self.s0, self.n_dims))
 
+    @property
+    def _common_scale(self) -> float | None:
+        """Scale of every unit, where it is one known number."""
+        if isinstance(self.intensity, Constant):
+            return float(moments.scale_of(self.intensity.level, self.s0, self.n_dims))
+        return None
+
     # --- draws -------------------------------------------------------------------------------------------------
 
     def sample_networks(self, n: int = 1, random_state: RandomState = None) -> Networks:
@@ -225,34 +244,60 @@ class Prior(FunctionPrior):
         """One block of draws; always the whole block is drawn, so that its first draws do not depend on `wanted`."""
         from porbnet._random import DRAWS_PER_BLOCK as n
 
-        amplitudes = (
-            self.amplitude.sample(n, rng) if isinstance(self.amplitude, LogNormal) else np.full(n, self.amplitude)
-        )
+        unknown = self.amplitude if isinstance(self.amplitude, LogNormal) else None
+        amplitudes = np.full(1, self.amplitude) if unknown is None else unknown.sample(n, rng)
+        weight_sd = math.sqrt(self._weight_factor) * amplitudes
         biases = self.bias * rng.standard_normal(n)
         units = self.intensity.sample_units(self.region, n, rng)
-        weights = rng.standard_normal(len(units.levels)) * np.repeat(amplitudes, units.counts)
-        offsets = np.concatenate([[0], np.cumsum(units.counts)])
+        weights = rng.standard_normal(len(units.levels))
+        weights *= weight_sd if unknown is None else np.repeat(weight_sd, units.counts)
+        offsets = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(units.counts, out=offsets[1:])
+        scale = self._common_scale
         networks = Networks(
             offsets,
             units.centers,
-            moments.scale_of(units.levels, self.s0, self.n_dims),
-            math.sqrt(self._weight_factor) * weights,
+            moments.scale_of(units.levels, self.s0, self.n_dims) if scale is None else np.full(len(weights), scale),
+            weights,
             biases,
             self.anisotropy,
+            scale,
         )
-        return networks[:wanted]
+        return networks if wanted == n else networks[:wanted]
 
     def sample_chunks(self, X: Any, n: int, random_state: RandomState = None) -> Iterator[FloatArray]:
-        """Function values of n draws in chunks of at most 128 draws, for sums over more draws than fit in memory.
+        """Function values of n draws in chunks of at most 256 draws, for sums over more draws than fit in memory.
 
         Yields
         ------
         ndarray of shape (n_chunk, n_points)
             The rows of `sample(X, n, random_state)`, in order.
         """
-        points = _checks.points("X", X, self.n_dims)
+        places = Places(_checks.points("X", X, self.n_dims), self.anisotropy, self._common_scale)
         for rng, wanted in block_generators(random_state, _checks.count("n", n)):
-            yield self._block(rng, wanted)(points)
+            yield places.values(self._block(rng, wanted))
+
+    def sample(self, X: Any, n: int = 1, random_state: RandomState = None) -> FloatArray:
+        """Function values of n draws, shape (n, n_points); the first draws are the same whatever `n` is.
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_dims)
+        n : int
+            Number of functions.
+        random_state : int, Generator, SeedSequence, RandomState or None
+
+        Returns
+        -------
+        ndarray of shape (n, n_points), in the units of the output
+        """
+        places = Places(_checks.points("X", X, self.n_dims), self.anisotropy, self._common_scale)
+        result = np.empty((_checks.count("n", n), places.points.shape[1]))
+        start = 0
+        for rng, wanted in block_generators(random_state, n):
+            places.values(self._block(rng, wanted), out=result[start : start + wanted])
+            start += wanted
+        return result
 
     # --- moments -----------------------------------------------------------------------------------------------
 
@@ -295,6 +340,10 @@ class Prior(FunctionPrior):
         """Prior variance of f at points, shape (n_points,), in squared units of the output."""
         points = _checks.points("X", X, self.n_dims)
         return self.bias**2 + self.mean_square_amplitude * self._unit_moments(points, method).variance
+
+    def kept_variance(self, X: Any) -> FloatArray:
+        """Prior variance of f about its bias, as a share of amplitude², shape (n_points,); one far from the edge."""
+        return self._unit_moments(_checks.points("X", X, self.n_dims)).variance
 
     def gradient_variance(self, X: Any, method: str = "auto") -> FloatArray:
         """Prior variance of ∂f/∂x_d at points, shape (n_points, n_dims)."""
@@ -354,7 +403,8 @@ class Prior(FunctionPrior):
         over the units that reach the point.
         """
         unit = self._unit_moments(_checks.points("X", X, self.n_dims), method)
-        return np.sqrt(unit.variance[:, None] / unit.gradient_variance)
+        with np.errstate(invalid="ignore", divide="ignore"):  # far outside the region both are zero
+            return np.sqrt(unit.variance[:, None] / unit.gradient_variance)
 
     # --- judgement ---------------------------------------------------------------------------------------------
 
@@ -377,10 +427,14 @@ class Prior(FunctionPrior):
         return problems
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Prior) and repr(self) == repr(other)
+        return isinstance(other, Prior) and self._key == other._key and self.intensity == other.intensity
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.s0, self.amplitude, self.bias, self.noise, self.region, tuple(self.anisotropy)
 
     def __repr__(self) -> str:
         bounds = self.region.bounds.tolist()
@@ -427,13 +481,27 @@ class _FromLengthscale:
         return f"(units_per_lengthscale / {self.lengthscale!r})"
 
 
+def _on_region(intensity: Intensity, region: Region) -> Intensity:
+    """The intensity prepared for the region; complaints about one made from a lengthscale name the lengthscale."""
+    try:
+        return intensity.on(region)
+    except StatementError as error:
+        function = intensity.function if isinstance(intensity, FromFunction) else None
+        if not isinstance(function, _FromLengthscale) or "lengthscale" in str(error):
+            raise
+        raise StatementError(
+            f"lengthscale={_checks.show(function.lengthscale)} is not allowed, because the intensity "
+            f"(units_per_lengthscale / lengthscale) ** n_dims is not: {error}"
+        ) from error
+
+
 def _intensity_of(lengthscale: Any, kappa: float, anisotropy: Any, n_dims: int) -> tuple[Intensity, FloatArray]:
     """Intensity and anisotropy of a stated lengthscale."""
     ratios = np.ones(n_dims)
     if anisotropy is not None:
         allowed = f"it must be {n_dims} positive finite numbers, one per dimension"
-        ratios = _checks.real_array("anisotropy", anisotropy, allowed)
-        if ratios.shape != (n_dims,) or np.any(ratios <= 0):
+        ratios = _checks.positive_array("anisotropy", anisotropy, allowed)
+        if ratios.shape != (n_dims,):
             raise _checks.fail("anisotropy", anisotropy, allowed)
         ratios = ratios / math.exp(float(np.mean(np.log(ratios))))
     if isinstance(lengthscale, Intensity):
@@ -447,8 +515,8 @@ def _intensity_of(lengthscale: Any, kappa: float, anisotropy: Any, n_dims: int) 
     )
     if isinstance(lengthscale, bool | np.bool_):
         raise _checks.fail("lengthscale", lengthscale, allowed)
-    stated = _checks.real_array("lengthscale", lengthscale, allowed)
-    if np.any(stated <= 0) or stated.shape not in ((), (n_dims,)):
+    stated = _checks.positive_array("lengthscale", lengthscale, allowed)
+    if stated.shape not in ((), (n_dims,)):
         raise _checks.fail("lengthscale", lengthscale, allowed)
     if stated.ndim == 0 or n_dims == 1:
         mean = float(stated.ravel()[0])
@@ -457,10 +525,10 @@ def _intensity_of(lengthscale: Any, kappa: float, anisotropy: Any, n_dims: int) 
             raise _checks.fail("anisotropy", anisotropy, "lengthscale already states one value per dimension")
         mean = math.exp(float(np.mean(np.log(stated))))
         ratios = stated / mean
-    level = (kappa / mean) ** n_dims
-    if not math.isfinite(level) or level == 0.0:
-        raise _checks.fail("lengthscale", lengthscale, "units_per_lengthscale / lengthscale is out of range")
-    return Constant(level), ratios
+    ratio = kappa / mean
+    if not 1e-15 < ratio < 1e15:  # its square or cube is to be a level
+        raise _checks.fail("lengthscale", lengthscale, f"units_per_lengthscale={kappa!r} must be of its order")
+    return Constant(ratio**n_dims), ratios
 
 
 def _probabilities(quantiles: Any) -> FloatArray:
@@ -483,4 +551,5 @@ def _concatenate(blocks: list[Networks]) -> Networks:
         np.concatenate([b.weights for b in blocks]),
         np.concatenate([b.biases for b in blocks]),
         blocks[0].anisotropy,
+        blocks[0].common_scale,
     )

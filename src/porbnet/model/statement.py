@@ -34,7 +34,7 @@ def _edge(prior: Prior, X: FloatArray, some: FloatArray, lengthscales: FloatArra
     outside = ~prior.region.contains(X)
     if outside.any():
         return [f"{int(outside.sum())} of {len(X)} inputs lie outside the region: {advice}"]
-    kept = (prior.variance(some) - prior.bias**2) / prior.mean_square_amplitude
+    kept = prior.kept_variance(some)
     # a varying lengthscale moves the variance by itself; only the edge is meant here
     near = np.any((some - prior.region.low < margin) | (prior.region.high - some < margin), axis=1)
     if near.any() and kept[near].min() < _KEPT_VARIANCE:

@@ -23,10 +23,13 @@ from porbnet._checks import FloatArray
 
 def rice_rate(variance: FloatArray, slope_variance: FloatArray, cross: FloatArray, level: float) -> FloatArray:
     """Expected upcrossings of `level` per unit length at each point."""
-    sigma = np.sqrt(np.maximum(slope_variance - cross**2 / variance, 1e-300))
-    t = level * cross / (variance * sigma)
+    alive = variance > 1e-150  # far outside the region f is zero and crosses nothing
+    v = np.where(alive, variance, 1.0)
+    sigma = np.sqrt(np.maximum(slope_variance - cross**2 / v, 1e-300))
+    t = level * cross / (v * sigma)
     bracket = np.exp(-0.5 * t * t) + math.sqrt(2.0 * math.pi) * t * ndtr(t)
-    return np.asarray(sigma / (2.0 * math.pi * np.sqrt(variance)) * np.exp(-0.5 * level**2 / variance) * bracket)
+    rate = sigma / (2.0 * math.pi * np.sqrt(v)) * np.exp(-0.5 * level**2 / v) * bracket
+    return np.where(alive, rate, 0.0)
 
 
 def count_upcrossings(values: Any, level: float = 0.0) -> NDArray[np.int64]:

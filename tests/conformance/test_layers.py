@@ -1,0 +1,120 @@
+"""Data flows one way: a module imports only from its left."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import porbnet
+
+ROOT = Path(porbnet.__file__).parent
+
+# Rank of every module or folder directly under porbnet, from left to right. A module may import from lower ranks, and
+# from its own folder. Modules of one rank do not import each other.
+RANKS = {
+    name: rank
+    for rank, names in enumerate(
+        [
+            ("errors",),
+            ("_checks",),
+            ("_random", "_numba"),
+            ("distributions", "region", "mixture"),
+            ("quadrature",),
+            ("grid_gp",),
+            ("intensity",),
+            ("model",),
+            ("comparison", "defaults"),
+            ("inference",),
+            ("posterior",),
+            ("diagnostics",),
+            ("summary", "storage", "datasets"),
+            ("estimator",),
+            ("interop",),
+            ("plot",),
+            ("baselines",),
+            ("paper",),
+            ("cli",),
+            ("__init__", "__main__"),
+        ]
+    )
+    for name in names
+}
+
+
+def files():
+    return sorted(ROOT.rglob("*.py"))
+
+
+def layer(path):
+    """The part of the package that a file belongs to: its folder or its own name."""
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported(path, text=None):
+    """Names of the parts of porbnet that a file imports, anywhere in it, other than for type checking."""
+    tree = ast.parse(path.read_text(encoding="utf-8") if text is None else text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            node.body = [ast.Pass()]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = alias.name.split(".")
+                if parts[0] == "porbnet":
+                    yield parts[1] if len(parts) > 1 else "__init__"
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                yield "relative"
+                continue
+            parts = (node.module or "").split(".")
+            if parts[0] != "porbnet":
+                continue
+            if len(parts) > 1:
+                yield parts[1]
+            else:
+                for alias in node.names:
+                    yield alias.name if alias.name in RANKS or (ROOT / alias.name).is_dir() else _module(alias.name)
+
+
+def _module(name):
+    """`from porbnet import x`: a module if there is one of that name, else a public name of the package."""
+    return name if (ROOT / f"{name}.py").exists() else "__init__"
+
+
+def violations(path, text=None):
+    own = layer(path)
+    for name in imported(path, text):
+        if name == "relative":
+            yield f"{path.name} uses a relative import: write it from porbnet"
+        elif name not in RANKS:
+            yield f"{path.name} imports porbnet.{name}: add it to RANKS in {__file__}"
+        elif name != own and RANKS[name] >= RANKS[own]:
+            yield f"{own} ({path.name}) imports porbnet.{name}, which lies to its right"
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_flow_one_way(path):
+    assert layer(path) in RANKS, f"unknown module {layer(path)!r}: add it to RANKS in {__file__}"
+    assert list(violations(path)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from porbnet.model.prior import Prior",
+        "import porbnet.model",
+        "from porbnet import model",
+        "from porbnet import Prior",
+        "def f():\n    from porbnet.plot import x",
+        "from porbnet.unheard_of import x",
+        "from .model import x",
+    ],
+)
+def test_a_wrong_import_is_seen(text):
+    assert list(violations(ROOT / "intensity" / "base.py", text))
+
+
+def test_imports_for_types_are_free():
+    text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from porbnet.model.prior import Prior\n"
+    assert not list(violations(ROOT / "intensity" / "base.py", text))

@@ -1,0 +1,70 @@
+"""Runs of the collapsed sampler for tests: posteriors, and their means and variances with Monte Carlo errors."""
+
+import math
+
+import numpy as np
+from arviz_stats.base import array_stats
+from importance import Estimate, quantities, shares
+
+from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.driver import run_chain
+from porbnet.posterior import Posterior
+
+LIMIT = 4.0  # combined standard errors; a normal variable leaves it with probability 6.3e-5
+
+
+def sample(prior, X, y, seed, *, weight=None, n_chains=4, n_warmup=300, n_draws=5000, thin=2, plan=None, prepare=None):
+    """The posterior by `n_chains` chains; `prepare` may change a chain before it runs."""
+    problem = Problem.of(prior, np.asarray(X, dtype=float), np.asarray(y, dtype=float), weight)
+    results = []
+    for i, child in enumerate(np.random.SeedSequence(seed).spawn(n_chains)):
+        chain = CollapsedChain(problem, child, n_warmup, n_draws, thin, plan)
+        if prepare is not None:
+            prepare(chain)
+        results.append(run_chain(lambda chain=chain: chain, i, False, None))
+    return Posterior(problem, results)
+
+
+def estimate_mean(series):
+    """Mean of a series of shape (n_chains, n_draws), its standard error from the effective sample size."""
+    ess = float(array_stats.ess(series, method="mean"))
+    return Estimate(float(series.mean()), float(series.std()) / math.sqrt(ess))
+
+
+def series_of(posterior, X_new):
+    """Everything compared, as name -> (n_chains, n_draws)."""
+    prior, draws = posterior.problem.prior, posterior.draws
+    networks = posterior.networks
+    owners = np.repeat(np.arange(len(draws)), draws.counts)
+    named = quantities(
+        prior, draws.counts, shares(prior, networks.centers[:, 0]), owners, posterior.noise, posterior.amplitude,
+        draws.values[:, 2] / posterior.problem.scaling.volume, posterior.log_likelihood,
+    )  # fmt: skip
+    means = posterior.mean_networks(X_new)
+    for m, values in enumerate(networks(X_new).T):
+        named[f"f{m}"] = values
+        named[f"mean of f{m}"] = means[:, m]
+    return {name: posterior.by_chain(values) for name, values in named.items()}
+
+
+def estimates_of(posterior, X_new):
+    """Posterior means and variances, keyed as in `importance.Reference`."""
+    estimates = {}
+    for name, series in series_of(posterior, X_new).items():
+        estimates[name, "mean"] = estimate_mean(series)
+        estimates[name, "variance"] = estimate_mean((series - series.mean()) ** 2)
+    return estimates
+
+
+def z_scores(one, other):
+    """Differences in combined standard errors, by key."""
+    assert one.keys() == other.keys()
+    return {
+        key: (one[key].value - other[key].value) / math.hypot(one[key].error, other[key].error) for key in one
+    }
+
+
+def worst(scores):
+    """The key and value of the largest difference; NaN counts as largest."""
+    return max(scores.items(), key=lambda item: math.inf if math.isnan(item[1]) else abs(item[1]))
