@@ -17,9 +17,11 @@ class ChainDraws:
     """Stored sweeps of one chain, or of several one after the other.
 
     counts : (n_draws,) units of each draw
-    values : (n_draws, 3) noise sd, amplitude, level
+    values : (n_draws, 4) noise sd, amplitude, level, degrees of freedom of the errors
     log_p : (n_draws,) log marginal likelihood of the outputs
     biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and hyper-parameters
+    intensity_z, noise_z : (n_draws, n_coefficients) of the intensity's and the noise's curve; no columns if there is none
+    row_weight : (n_draws, n_points) weights of observations with Student-t errors; no columns otherwise
     centers : (total_units, n_dims)
     relative : (total_units,) intensity at the center over the level
     weights, mean_weights : (total_units,) drawn weights, and their conditional means
@@ -30,6 +32,9 @@ class ChainDraws:
     log_p: FloatArray
     biases: FloatArray
     mean_biases: FloatArray
+    intensity_z: FloatArray
+    noise_z: FloatArray
+    row_weight: NDArray[np.float32]
     centers: FloatArray
     relative: FloatArray
     weights: FloatArray
@@ -48,7 +53,11 @@ class ChainDraws:
         """Pieces one after the other."""
         if not pieces:
             none, flat = np.empty(0), np.empty((0, n_dims))
-            return cls(np.empty(0, np.int64), np.empty((0, 3)), none, none, none, flat, none, none, none)
+            wide = np.empty((0, 0))
+            return cls(
+                np.empty(0, np.int64), np.empty((0, 4)), none, none, none, wide, wide, wide.astype(np.float32),
+                flat, none, none, none,
+            )  # fmt: skip
         return cls(*(np.concatenate([getattr(p, f.name) for p in pieces]) for f in fields(cls)))
 
     def first(self, n: int) -> ChainDraws:

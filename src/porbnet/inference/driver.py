@@ -1,19 +1,22 @@
 """Chains: seeds, parallel running, progress, and Ctrl-C.
 
-A chain is any object with `advance(n_sweeps)`, `n_sweeps`, `total_sweeps`, `finished`, `acceptance()` and `draws()`. Work is
-cut into chunks of about a tenth of a second, between which progress is shown and an interrupt is noticed; how it is cut never
-changes the draws.
+A chain is any object that `Chain` describes. Work is cut into chunks of about a tenth of a second, between which
+progress is shown and an interrupt is noticed; how it is cut never changes the draws.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
+import tempfile
 import threading
 import time
+import uuid
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, Protocol
 
@@ -32,12 +35,21 @@ class Chain(Protocol):
     n_warmup: int
 
     @property
-    def total_sweeps(self) -> int: ...
+    def total_sweeps(self) -> int:
+        """Sweeps to make in all."""
+
     @property
-    def finished(self) -> bool: ...
-    def advance(self, n_sweeps: int) -> int: ...
-    def acceptance(self) -> dict[str, float]: ...
-    def draws(self) -> ChainDraws: ...
+    def finished(self) -> bool:
+        """Whether they are made."""
+
+    def advance(self, n_sweeps: int) -> int:
+        """Make at most so many sweeps; returns how many were made."""
+
+    def acceptance(self) -> dict[str, float]:
+        """Share of accepted proposals by kind of move."""
+
+    def draws(self) -> ChainDraws:
+        """All draws so far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,39 +70,66 @@ class ChainResult:
     seconds: float
 
 
-class _Interrupt:
-    """Turns Ctrl-C into a flag while chains run; a second Ctrl-C raises as usual."""
+class Stop:
+    """Tells chains to stop: a flag among threads, a file among processes of one machine (made when it is pickled)."""
 
-    def __init__(self) -> None:
-        self.flag = threading.Event()
-        self._previous: Any = None
-        self._installed = False
+    def __init__(self, path: str | None = None) -> None:
+        self._event = threading.Event()
+        self._path = path
 
-    def __enter__(self) -> threading.Event:
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.getsignal(signal.SIGINT)
-            if self._previous is not None:
-                signal.signal(signal.SIGINT, self._notice)
-                self._installed = True
-        return self.flag
+    def set(self) -> None:
+        """Ask chains to stop."""
+        self._event.set()
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                open(self._path, "x").close()
 
-    def _notice(self, number: int, frame: FrameType | None) -> None:
-        if self.flag.is_set() and callable(self._previous):
-            self._previous(number, frame)
-        self.flag.set()
+    def is_set(self) -> bool:
+        """Whether chains are to stop."""
+        return self._event.is_set() or (self._path is not None and os.path.exists(self._path))
 
-    def __exit__(self, *details: object) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, self._previous)
+    def forget(self) -> None:
+        """Remove the file."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                os.remove(self._path)
+
+    def __reduce__(self) -> tuple[type[Stop], tuple[str]]:
+        if self._path is None:
+            self._path = os.path.join(tempfile.gettempdir(), f"porbnet-stop-{uuid.uuid4().hex}")
+            if self._event.is_set():
+                self.set()
+        return Stop, (self._path,)
+
+    @contextlib.contextmanager
+    def on_interrupt(self) -> Iterator[None]:
+        """Ctrl-C sets the flag; a second one does what it always does. Only the main thread can listen."""
+        if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
+            yield
+            return
+        previous = signal.getsignal(signal.SIGINT)
+
+        def notice(number: int, frame: FrameType | None) -> None:
+            if self.is_set() and callable(previous):
+                previous(number, frame)
+            self.set()
+
+        signal.signal(signal.SIGINT, notice)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)
 
 
-def run_chain(make: Callable[[], Any], index: int, progress: bool, flag: threading.Event | None) -> ChainResult:
-    """Make one chain and run it to its end or to an interrupt."""
-    with _Interrupt() as own_flag:
-        stop = own_flag if flag is None else flag
+def run_chain(make: Callable[[], Any], index: int, progress: bool, stop: Stop, note: str = "") -> ChainResult:
+    """Make one chain and run it to its end or to an interrupt; `note` is shown until its first sweep is made."""
+    with stop.on_interrupt():
         started = time.thread_time()
+        bar = _bar(index, note) if progress else None
         chain = make()
-        bar = _bar(chain, index) if progress else None
+        if bar is not None:
+            bar.reset(chain.total_sweeps)
+            bar.set_postfix_str(note)
         n_sweeps = 1
         while not chain.finished and not stop.is_set():
             before = time.perf_counter()
@@ -108,10 +147,10 @@ def run_chain(make: Callable[[], Any], index: int, progress: bool, flag: threadi
         )
 
 
-def _bar(chain: Any, index: int) -> Any:
+def _bar(index: int, note: str) -> Any:
     from tqdm.auto import tqdm
 
-    return tqdm(total=chain.total_sweeps, desc=f"chain {index + 1}", position=index, unit="sweep", leave=True)
+    return tqdm(desc=f"chain {index + 1}", position=index, unit="sweep", leave=True, postfix=note or None)
 
 
 def _rates(chain: Any) -> str:
@@ -122,7 +161,7 @@ def _rates(chain: Any) -> str:
 
 
 def run_chains(
-    makers: list[Callable[[], Any]], n_jobs: int | None = None, progress: bool | None = None
+    makers: Sequence[Callable[[], Any]], n_jobs: int | None = None, progress: bool | None = None, note: str = ""
 ) -> list[ChainResult]:
     """Run chains in parallel by joblib: threads unless `joblib.parallel_config` says otherwise.
 
@@ -131,6 +170,7 @@ def run_chains(
     makers : one callable per chain that makes it, seed included
     n_jobs : as in joblib
     progress : show a bar per chain; None shows them if standard error is a terminal
+    note : shown beside a bar until its chain has made a sweep
 
     Returns
     -------
@@ -139,23 +179,22 @@ def run_chains(
     """
     from joblib import Parallel, delayed
 
-    shown = sys.stderr.isatty() if progress is None else progress
-    with _Interrupt() as flag:
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-        # a flag works among threads; another process sees Ctrl-C itself
-        threads = parallel._backend.uses_threads or parallel._backend.supports_sharedmem
-        shared = flag if threads else None
-        results: list[ChainResult] = list(
-            parallel(delayed(run_chain)(make, i, shown, shared) for i, make in enumerate(makers))
-        )
+    shown = sys.stderr.isatty() if progress is None else bool(progress)
+    stop = Stop()
+    try:
+        with stop.on_interrupt():
+            results: list[ChainResult] = list(
+                Parallel(n_jobs=n_jobs, prefer="threads")(
+                    delayed(run_chain)(make, i, shown, stop, note) for i, make in enumerate(makers)
+                )
+            )
+        interrupted = stop.is_set()
+    finally:
+        stop.forget()
     shortest, longest = (f(len(r.draws) for r in results) for f in (min, max))
-    if flag.is_set() or shortest < longest:
+    if interrupted or shortest < longest:
         if shortest == 0:
             raise SamplingInterrupted("interrupted before every chain had stored a draw: nothing to return")
-        warnings.warn(
-            f"interrupted: {shortest} draws of each chain are kept", PorbnetWarning, stacklevel=3
-        )
-        results = [
-            ChainResult(r.draws.first(shortest), r.acceptance, r.n_forced, r.drift, r.seconds) for r in results
-        ]
+        warnings.warn(f"interrupted: {shortest} draws of each chain are kept", PorbnetWarning, stacklevel=3)
+        results = [replace(r, draws=r.draws.first(shortest)) for r in results]
     return results

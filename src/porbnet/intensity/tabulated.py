@@ -110,6 +110,16 @@ def interpolate(tables: FloatArray, region: Region, X: FloatArray, which: Any) -
     return total
 
 
+def interpolation_weights(shape: tuple[int, ...], region: Region, X: FloatArray) -> tuple[Any, FloatArray]:
+    """Flat indices of the knots around each point and their shares, shape (n_points, 2 ** n_dims) each."""
+    cells, fraction = _locate(shape, region, X)
+    indices, shares = [], []
+    for corner in itertools.product((0, 1), repeat=region.n_dims):
+        indices.append(np.ravel_multi_index(tuple((cells + np.array(corner)).T), shape))
+        shares.append(np.prod(np.where(np.array(corner) == 1, fraction, 1.0 - fraction), axis=1))
+    return np.stack(indices, axis=1).astype(np.int64), np.stack(shares, axis=1)
+
+
 def trapezoid(tables: FloatArray, region: Region) -> FloatArray:
     """Exact integral of each multilinear table over the region, shape (n_tables,)."""
     total = tables

@@ -158,7 +158,7 @@ def birth_or_death(
 ) -> None:
     """One birth-or-death step; see the module's docstring for the ratios. P must be current."""
     weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    expected = values[LEVEL] * shape.integral
+    expected = values[LEVEL] * shape.integral[0]
     n = units.n[0]
     if rng.random() < 0.5:
         tuning.tried[BIRTH] += 1

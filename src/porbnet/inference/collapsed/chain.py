@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet.inference.collapsed.birth_death import LONG_SHARE as LONG_SHARE
+from porbnet.inference.collapsed.field import expand, reweight, set_intensity
 from porbnet.inference.collapsed.levels import room_needed
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import (
@@ -15,7 +15,12 @@ from porbnet.inference.collapsed.state import (
     MOVE_NAMES,
     NOISE,
     STEP_MOVE,
+    Data,
+    Field,
     Plan,
+    Shape,
+    Trial,
+    Varying,
     empty_tuning,
     empty_units,
     empty_work,
@@ -28,10 +33,18 @@ from porbnet.inference.draws import ChainDraws
 _ROOM = 200_000  # units stored per call at most, unless one draw needs more
 
 
-def default_plan(expected_units: float) -> Plan:
-    """Proposals per sweep: about half the expected width of each kind, within reason."""
-    n = int(np.clip(round(0.5 * expected_units), 10, 60))
-    return Plan(n, n)
+def default_plan(problem: Problem) -> Plan:
+    """Proposals per sweep, by the expected width.
+
+    Hyper-parameters and curves cost about as much as a hundred proposals, so that where they are learned more proposals
+    go with them.
+    """
+    hyper = problem.hyper
+    expected = problem.start_level * float(problem.shape.integral[0])
+    learned = len(problem.intensity.z) or len(problem.noise.z) or hyper.level_shape > 0 or hyper.noise_log_sd > 0
+    if learned:
+        return Plan(int(np.clip(round(1.5 * expected), 30, 150)), int(np.clip(round(0.5 * expected), 10, 50)))
+    return Plan(int(np.clip(round(0.5 * expected), 10, 60)), int(np.clip(round(0.15 * expected), 5, 30)))
 
 
 class CollapsedChain:
@@ -60,39 +73,76 @@ class CollapsedChain:
         self.rng = np.random.default_rng(seed)
         self.n_warmup, self.n_draws, self.thin = n_warmup, n_draws, thin
         self.n_sweeps = 0
-        expected = problem.start_level * problem.shape.integral
-        self.plan = default_plan(expected) if plan is None else plan
+        self.data, self.shape = own_data(problem.data), _own_shape(problem.shape)
+        expected = problem.start_level * problem.shape.integral[0]
+        self.plan = default_plan(problem) if plan is None else plan
         self.values = self._start_values()
         self.tuning = empty_tuning()
-        n_dims, n_points = problem.data.x.shape
-        self._allocate(int(expected + 6.0 * np.sqrt(expected)) + self.plan.n_birth_death + 16, n_dims, n_points)
+        self._start_curves()
+        self._allocate(int(expected + 6.0 * np.sqrt(expected)) + self.plan.n_birth_death + 16)
         self._start_units()
         self.pieces: list[ChainDraws] = []
 
     def _start_values(self) -> NDArray[np.float64]:
-        """Noise, amplitude and level, scattered about their prior medians if they are unknown."""
+        """Noise, amplitude, level and degrees of freedom, scattered about their prior medians if they are unknown."""
         hyper, rng = self.problem.hyper, self.rng
         noise = np.exp(hyper.noise_log_mean + 0.5 * hyper.noise_log_sd * rng.standard_normal())
         amplitude = np.exp(hyper.amplitude_log_mean + 0.5 * hyper.amplitude_log_sd * rng.standard_normal())
         level = self.problem.start_level
         if hyper.level_shape > 0:
             level *= np.exp(0.2 * np.clip(rng.standard_normal(), -2.0, 2.0))
-        return np.array([noise, amplitude, level])
+        return np.array([noise, amplitude, level, np.exp(hyper.freedom_log_mean)])
 
-    def _allocate(self, capacity: int, n_dims: int, n_points: int) -> None:
+    def _start_curves(self) -> None:
+        """Curves scattered about their prior mean."""
+        problem = self.problem
+        self.intensity, self.noise_field = own_field(problem.intensity), own_field(problem.noise)
+        for field in (self.intensity, self.noise_field):
+            field.z[:] = 0.3 * self.rng.standard_normal(len(field.z))
+            if len(field.z):
+                expand(field, field.z, field.table)
+        n_rows = problem.data.x.shape[1] if problem.hyper.freedom_log_mean > 0 else 0
+        self.row_weight = np.ones(n_rows)
+        if len(self.intensity.z):
+            set_intensity(self.intensity.table, self.intensity.area, self.shape)
+
+    def _allocate(self, capacity: int) -> None:
+        n_dims, n_points = self.problem.data.x.shape
         self.units = empty_units(capacity, n_dims, n_points)
-        self.trial = empty_units(capacity, n_dims, n_points)
+        self._allocate_trial(capacity)
+
+    def _allocate_trial(self, capacity: int) -> None:
+        problem = self.problem
+        n_dims, n_points = problem.data.x.shape
         self.work = empty_work(capacity, n_dims, n_points)
+        z = max(len(self.intensity.z), len(self.noise_field.z))
+        table = max(len(self.intensity.table), len(self.noise_field.table))
+        self.trial = Trial(
+            own_data(problem.data),
+            _own_shape(problem.shape),
+            empty_units(capacity, n_dims, n_points),
+            np.zeros(z),
+            np.zeros(z),
+            np.zeros(z),
+            np.zeros(table),
+        )
+        points = capacity if len(self.intensity.z) else 0
+        self.varying = Varying(
+            self.intensity, self.noise_field, problem.knots, problem.shares, self.row_weight,
+            np.zeros((points, n_dims)), np.zeros(points),
+        )  # fmt: skip
+        if len(self.noise_field.z) or len(self.row_weight):
+            reweight(self.data, self.varying, self.noise_field.table, self.data)
 
     def _start_units(self) -> None:
         """Units from the prior at the starting level."""
         problem, work = self.problem, self.work
-        clear(problem.data, self.units)
-        n = int(self.rng.poisson(self.values[LEVEL] * problem.shape.integral))
+        clear(self.data, self.units)
+        n = int(self.rng.poisson(self.values[LEVEL] * self.shape.integral[0]))
         for _ in range(min(n, len(self.units.scales) - 1)):
-            g = draw_center(problem.shape, self.rng, work.center)
+            g = draw_center(self.shape, self.rng, work.center)
             scale = scale_at(problem.hyper, self.values[LEVEL] * g, len(work.center))
-            append(problem.data, self.units, work.center, g, scale, work.cross)
+            append(self.data, self.units, work.center, g, scale, work.cross)
         typical = scale_at(problem.hyper, self.values[LEVEL], problem.scaling.n_dims)
         self.tuning.steps[STEP_MOVE] = 1.0 / typical
 
@@ -112,14 +162,18 @@ class CollapsedChain:
         n_sweeps = min(n_sweeps, self.total_sweeps - self.n_sweeps)
         made = 0
         while made < n_sweeps:
-            need = room_needed(problem.shape, problem.hyper, self.plan.n_birth_death, self.units, self.values)
+            has_field = len(self.intensity.z) > 0
+            need = room_needed(
+                self.shape, problem.hyper, self.plan.n_birth_death, self.units, self.values, has_field
+            )
             if need > len(self.units.scales):
-                self._grow(2 * need)
+                self.units = enlarged(self.units, 3 * need // 2)
+                self._allocate_trial(3 * need // 2)
             wanted = n_sweeps - made
-            stored, room = self._storage(wanted)
+            stored = self._storage(wanted)
             done, n_stored = run(
-                problem.data, problem.shape, problem.hyper, self.plan, self.units, self.trial, self.values, self.tuning,
-                self.work, stored, self.n_sweeps, wanted, self.n_warmup, self.thin, room, self.rng,
+                self.data, self.shape, problem.hyper, self.plan, self.units, self.varying, self.trial, self.values,
+                self.tuning, self.work, stored, self.n_sweeps, wanted, self.n_warmup, self.thin, self.rng,
             )  # fmt: skip
             self.n_sweeps += done
             made += done
@@ -127,23 +181,17 @@ class CollapsedChain:
                 self.pieces.append(_piece(stored, n_stored))
         return made
 
-    def _storage(self, wanted: int) -> tuple[Stored, int]:
+    def _storage(self, wanted: int) -> Stored:
         capacity = len(self.units.scales)
         after = max(0, self.n_sweeps + wanted - max(self.n_warmup, self.n_sweeps)) // self.thin + 1
         n = max(1, min(after, _ROOM // capacity))
-        room = max(n * capacity, capacity)
-        n_dims = self.problem.scaling.n_dims
-        stored = Stored(
-            np.empty(n, dtype=np.int64), np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n),
-            np.empty((room, n_dims)), np.empty(room), np.empty(room), np.empty(room),
+        room = n * capacity
+        return Stored(
+            np.empty(n, dtype=np.int64), np.empty((n, len(self.values))), np.empty(n), np.empty(n), np.empty(n),
+            np.empty((n, len(self.intensity.z))), np.empty((n, len(self.noise_field.z))),
+            np.empty((n, len(self.row_weight)), dtype=np.float32),
+            np.empty((room, self.problem.scaling.n_dims)), np.empty(room), np.empty(room), np.empty(room),
         )  # fmt: skip
-        return stored, room
-
-    def _grow(self, capacity: int) -> None:
-        n_dims, n_points = self.problem.data.x.shape
-        self.units = enlarged(self.units, capacity)
-        self.trial = empty_units(capacity, n_dims, n_points)
-        self.work = empty_work(capacity, n_dims, n_points)
 
     def acceptance(self) -> dict[str, float]:
         """Share of accepted proposals by kind of move, for the kinds that were tried."""
@@ -158,6 +206,31 @@ class CollapsedChain:
     def draws(self) -> ChainDraws:
         """All draws stored so far."""
         return ChainDraws.joined(self.pieces, self.problem.scaling.n_dims)
+
+
+def own_data(data: Data) -> Data:
+    """The observations, with weights of the chain's own."""
+    return data._replace(root_weight=data.root_weight.copy(), y=data.y.copy(), totals=data.totals.copy())
+
+
+def _own_shape(shape: Shape) -> Shape:
+    return shape._replace(values=shape.values.copy(), integral=shape.integral.copy())
+
+
+def own_field(field: Field) -> Field:
+    return field._replace(z=field.z.copy(), table=field.table.copy(), buffers=field.buffers.copy())
+
+
+def prediction_state(problem: Problem) -> tuple[Data, Varying]:
+    """Observations and curves of a caller's own, to be set to a draw's by `predict.prepare_draw`."""
+    n_points = problem.data.x.shape[1]
+    rows = np.ones(n_points if problem.hyper.freedom_log_mean > 0 else 0)
+    n_dims = problem.scaling.n_dims
+    varying = Varying(
+        own_field(problem.intensity), own_field(problem.noise), problem.knots, problem.shares, rows,
+        np.zeros((0, n_dims)), np.zeros(0),
+    )  # fmt: skip
+    return own_data(problem.data), varying
 
 
 def _piece(stored: Stored, n: int) -> ChainDraws:

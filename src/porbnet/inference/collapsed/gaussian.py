@@ -49,7 +49,7 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
 def log_marginal(
     data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float, work: Any
 ) -> float:
-    """log p(y | centers, hyper-parameters), up to Σ log root_weight; -inf if A cannot be factored.
+    """log p(y | centers, hyper-parameters); -inf if A cannot be factored.
 
     Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in `work`.
     """
@@ -70,7 +70,8 @@ def log_marginal(
         - 0.5 * math.log(bias_variance)
         - 0.5 * units.n[0] * math.log(weight_variance)
         - 0.5 * log_det
-        - 0.5 * data.sum_squares / noise2
+        - 0.5 * data.totals[0] / noise2
+        + data.totals[1]
         + 0.5 * fit
     )
 

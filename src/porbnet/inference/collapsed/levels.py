@@ -6,7 +6,7 @@ Noise sd σ and amplitude σ_w have log-normal priors; each is updated on the lo
 
 which needs one factorisation of A per evaluation, the Gram matrix being kept.
 
-The level λ, with λ² ~ Gamma(α, β), so that log λ has density proportional to exp(2α log λ - β λ²), is updated twice:
+The level λ (of a constant intensity, λ² ~ Gamma(α, β) as in the paper; of a sigmoid-GP intensity, λ* ~ Gamma(α, β)) is updated twice:
 
 - level alone (centered): the centers stay; K log λ - λ ∫g joins the target, and every unit's scale follows λ.
 - level with units (non-centered): give every unit a mark t_k ~ U(0, λ g(c_k)) and think of a unit-rate process of marked points above
@@ -45,17 +45,24 @@ from porbnet.inference.collapsed.state import (
 )
 from porbnet.inference.collapsed.units import append, clear, copy_units, draw_center, poisson, rebuild, scale_at
 
-MOST_STEPS_OUT = 20
 MOST_SHRINKS = 60
+WIDTH_FACTOR = 15.0  # of a slice's interval, over the mean distance travelled (a third of it if nothing shrinks)
 MOST_GROWTH = 3.0  # of the level in one jump; larger ones are rejected either way, which keeps the step symmetric
 
 
 @kernel
-def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, values: Any) -> int:
-    """Units that one sweep may need room for; a jump exceeds it with probability below 1e-30."""
+def room_needed(
+    shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, values: Any, has_field: bool
+) -> int:
+    """Units and marked points that one sweep may need room for; more are drawn with probability below 1e-30."""
+    growth = 1.0
     need = units.n[0] + n_birth_death + 2
     if hyper.level_shape > 0.0:
-        most = (MOST_GROWTH - 1.0) * values[LEVEL] * shape.integral
+        most = (MOST_GROWTH - 1.0) * values[LEVEL] * shape.integral[0]
+        need += int(most + 12.0 * math.sqrt(most)) + 60
+        growth = MOST_GROWTH
+    if has_field:
+        most = growth * values[LEVEL]
         need += int(most + 12.0 * math.sqrt(most)) + 60
     return int(need)
 
@@ -67,7 +74,14 @@ def is_unknown(hyper: Hyper, which: int) -> bool:
         return bool(hyper.noise_log_sd > 0.0)
     if which == AMPLITUDE:
         return bool(hyper.amplitude_log_sd > 0.0)
-    return bool(hyper.level_shape > 0.0)
+    return bool(which == LEVEL and hyper.level_shape > 0.0)
+
+
+@kernel
+def log_level_prior(hyper: Hyper, level: float) -> float:
+    """Log density of log level, up to a constant: level^p ~ Gamma(α, β) gives p α log level - β level^p."""
+    power = level if hyper.level_power == 1.0 else level * level
+    return hyper.level_power * hyper.level_shape * math.log(level) - hyper.level_rate * power
 
 
 @inlined_kernel
@@ -93,8 +107,7 @@ def log_target(
         log_p = log_marginal(
             data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
         )
-        log_prior = 2.0 * hyper.level_shape * log_value - hyper.level_rate * level * level
-        return log_p + log_prior + units.n[0] * log_value - level * shape.integral
+        return log_p + log_level_prior(hyper, level) + units.n[0] * log_value - level * shape.integral[0]
     if which == NOISE:
         noise = math.exp(log_value)
         z = (log_value - hyper.noise_log_mean) / hyper.noise_log_sd
@@ -121,10 +134,10 @@ def slice_update(
     adapt: float,
     rng: Any,
 ) -> None:
-    """Slice sampling (Neal 2003: step out, shrink in) of one hyper-parameter on the log scale.
+    """Slice sampling (Neal 2003: an interval of a fixed width at a random place around the current value, shrinking in).
 
-    The number of steps out is bounded, the bound split at random between the two sides, so that the update stays
-    reversible. A level update leaves the units rebuilt at the new level.
+    Without steps out the width decides how far it can go in one update, which warm-up sets to several times the typical
+    distance. A level update leaves the units rebuilt at the new level.
     """
     step = STEP_NOISE if which == NOISE else (STEP_AMPLITUDE if which == AMPLITUDE else STEP_LEVEL)
     row = NOISE_SLICE if which == NOISE else (AMPLITUDE_SLICE if which == AMPLITUDE else LEVEL_SLICE)
@@ -132,47 +145,26 @@ def slice_update(
     current = math.log(values[which])
     left = current - width * rng.random()
     right = left + width
-    steps_left = int(rng.random() * MOST_STEPS_OUT)
-    steps_right = MOST_STEPS_OUT - 1 - steps_left
-    shrinks = 0
     tuning.tried[row] += 1
-    # one loop with one call of the target (which is large, and compiled where it is called): first the height, then
-    # steps out to the left and to the right, then shrinking
-    stage, at, proposal, height = 0, current, current, 0.0
-    while True:
+    # one loop with one call of the target, which is large and compiled where it is called: first time round for the height
+    at, proposal, height, shrinks = current, current, 0.0, -1
+    while shrinks < MOST_SHRINKS:
         value = log_target(which, at, data, shape, hyper, units, trial, values, work)
-        if stage == 0:
+        if shrinks < 0:
             height = value + math.log(1.0 - rng.random())
-            stage = 1
-        elif stage == 1:
-            if value > height and steps_left > 0:
-                left -= width
-                steps_left -= 1
-            else:
-                stage = 2
-        elif stage == 2:
-            if value > height and steps_right > 0:
-                right += width
-                steps_right -= 1
-            else:
-                stage = 3
         elif value > height:
             tuning.accepted[row] += 1
             proposal = at
             break
+        elif at < current:
+            left = at
         else:
-            shrinks += 1
-            if shrinks >= MOST_SHRINKS:
-                break
-            if at < current:
-                left = at
-            else:
-                right = at
-        at = left if stage == 1 else (right if stage == 2 else left + rng.random() * (right - left))
+            right = at
+        at = left + rng.random() * (right - left)
+        shrinks += 1
     if adapt > 0.0:
-        # towards three times the typical distance travelled: about one step out, few shrinks
-        wanted = 3.0 * abs(proposal - current) + 1e-3
-        tuning.steps[step] = math.exp((1.0 - adapt) * math.log(width) + adapt * math.log(wanted))
+        wanted = WIDTH_FACTOR * abs(proposal - current) + 1e-3
+        tuning.steps[step] = (1.0 - adapt) * width + adapt * wanted
     if proposal != current:
         values[which] = math.exp(proposal)
         units.updates[0] = -1
@@ -207,13 +199,13 @@ def level_jump(
             g = units.relative[k]
             append(data, trial, units.centers[k], g, scale_at(hyper, new * g, n_dims), work.cross)
     if new > old:
-        for _ in range(poisson((new - old) * shape.integral, rng)):
+        for _ in range(poisson((new - old) * shape.integral[0], rng)):
             g = draw_center(shape, rng, work.center)
             append(data, trial, work.center, g, scale_at(hyper, new * g, n_dims), work.cross)
     noise2 = values[NOISE] * values[NOISE]
     weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
     new_log_p = log_marginal(data, trial, noise2, weight_variance, hyper.bias_variance, work.vector)
-    log_prior = 2.0 * hyper.level_shape * math.log(new / old) - hyper.level_rate * (new * new - old * old)
+    log_prior = log_level_prior(hyper, new) - log_level_prior(hyper, old)
     accepted = accept(new_log_p - log_p + log_prior, rng)
     if accepted:
         tuning.accepted[LEVEL_JUMP] += 1

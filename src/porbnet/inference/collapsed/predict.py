@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
+from porbnet.inference.collapsed.field import expand, reweight
 from porbnet.inference.collapsed.gaussian import refresh
-from porbnet.inference.collapsed.state import LEVEL, Data, Hyper, Tuning, Units, Work
+from porbnet.inference.collapsed.state import LEVEL, Data, Hyper, Tuning, Units, Varying, Work
 from porbnet.inference.collapsed.units import append, clear, scale_at, unit_values
 
 
@@ -42,16 +43,20 @@ def block_moments(x: Any, start: int, stop: int, has_bias: int, units: Units, bl
         block.low[k], block.high[k] = a, b
         weight = units.mean[k + 1]
         own, with_bias = units.inverse[k + 1, k + 1], 2.0 * bias * units.inverse[k + 1, 0]
-        for i in range(a, b):
-            v = block.columns[k, i - a]
-            block.mean[i - start] += weight * v
-            block.variance[i - start] += v * (own * v + with_bias)
+        mean, variance = block.mean[a - start : b - start], block.variance[a - start : b - start]
+        for i in range(b - a):
+            v = block.columns[k, i]
+            mean[i] += weight * v
+            variance[i] += v * (own * v + with_bias)
         for j in range(k):
             shift = block.low[j]
             first, last = max(a, shift), min(b, block.high[j])
-            p = 2.0 * units.inverse[k + 1, j + 1]
-            for i in range(first, last):
-                block.variance[i - start] += p * block.columns[k, i - a] * block.columns[j, i - shift]
+            if first < last:
+                p = 2.0 * units.inverse[k + 1, j + 1]
+                mine, other = block.columns[k, first - a : last - a], block.columns[j, first - shift : last - shift]
+                variance = block.variance[first - start : last - start]
+                for i in range(last - first):
+                    variance[i] += p * mine[i] * other[i]
 
 
 @kernel
@@ -63,11 +68,20 @@ def prepare_draw(
     values: Any,
     centers: Any,
     relative: Any,
+    noise_z: Any,
+    row_weight: Any,
+    varying: Varying,
     units: Units,
     tuning: Tuning,
     work: Work,
 ) -> None:
-    """Units, m and P of one stored draw."""
+    """Units, m and P of one stored draw; the weights of the observations (`data` is the caller's own) follow the draw."""
+    if noise_z.shape[1] > 0:
+        expand(varying.noise, noise_z[draw], varying.noise.table)
+    for i in range(row_weight.shape[1]):
+        varying.row_weight[i] = row_weight[draw, i]
+    if noise_z.shape[1] + row_weight.shape[1] > 0:
+        reweight(data, varying, varying.noise.table, data)
     clear(data, units)
     n_dims = data.x.shape[0]
     for k in range(offsets[draw], offsets[draw + 1]):
@@ -86,6 +100,9 @@ def moments_of_draws(
     values: Any,
     centers: Any,
     relative: Any,
+    noise_z: Any,
+    row_weight: Any,
+    varying: Varying,
     x: Any,
     units: Units,
     tuning: Tuning,
@@ -102,7 +119,9 @@ def moments_of_draws(
     """
     n_points, length = x.shape[1], len(block.mean)
     for draw in range(first, last):
-        prepare_draw(data, hyper, draw, offsets, values, centers, relative, units, tuning, work)
+        prepare_draw(
+            data, hyper, draw, offsets, values, centers, relative, noise_z, row_weight, varying, units, tuning, work
+        )
         for start in range(0, n_points, length):
             stop = min(start + length, n_points)
             block_moments(x, start, stop, data.has_bias, units, block)

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from porbnet import quadrature
 from porbnet._checks import FloatArray
-from porbnet.distributions import LogNormal
+from porbnet.distributions import Gamma, LogNormal
 from porbnet.errors import PorbnetWarning, StatementError
-from porbnet.inference.collapsed.state import Data, Hyper, Shape
-from porbnet.intensity import Constant, FromFunction, Intensity, Piecewise, Tabulated, UnknownConstant
-from porbnet.intensity.tabulated import trapezoid
+from porbnet.grid_gp import GridGP, lengthscale_vector
+from porbnet.inference.collapsed.state import Data, Field, Hyper, Shape
+from porbnet.intensity import Constant, FromFunction, Intensity, Piecewise, SigmoidGP, Tabulated, UnknownConstant
+from porbnet.intensity.tabulated import interpolation_weights, trapezoid
 from porbnet.model.prior import Prior
+from porbnet.noise import RobustNoise, VaryingNoise, noise_level
 from porbnet.region import Region
 
 _TABLE_TOLERANCE = 1e-6
@@ -60,6 +62,8 @@ class Scaling:
 class Problem:
     """Data and prior in standard coordinates, ready for the kernels.
 
+    intensity, noise : the curves at their prior mean, or empty
+    knots, shares : knots of the noise curve around each observation, and their shares
     order : (n_points,) the original row of each sorted observation
     start_level : level of the intensity that chains start from
     """
@@ -69,14 +73,16 @@ class Problem:
     data: Data
     shape: Shape
     hyper: Hyper
+    intensity: Field
+    noise: Field
+    knots: NDArray[np.int64]
+    shares: FloatArray
     start_level: float
     order: NDArray[np.int64]
 
     @classmethod
     def of(cls, prior: Prior, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Problem:
         """Standardise and sort; X of shape (n_points, n_dims), y and weight of shape (n_points,)."""
-        if prior.noise is None:
-            raise StatementError("noise=None is not allowed in a fit: state a number or a LogNormal")
         region = prior.region
         size = math.exp(float(np.mean(np.log(region.widths))))
         y_scale = float(np.std(y)) if len(y) > 1 and np.std(y) > 0 else _median(prior.amplitude)
@@ -84,10 +90,21 @@ class Problem:
         u = scaling.inputs(X)
         order = np.argsort(u[:, 0], kind="stable")
         root = np.ones(len(y)) if weight is None else np.sqrt(weight[order])
-        scaled = y[order] / y_scale * root
-        data = Data(np.ascontiguousarray(u[order].T), root, scaled, float(scaled @ scaled), int(prior.bias > 0))
+        outputs = y[order] / y_scale
+        totals = np.array([np.sum((outputs * root) ** 2), np.sum(np.log(root))])
+        x = np.ascontiguousarray(u[order].T)
+        data = Data(x, root, outputs * root, root.copy(), outputs, totals, int(prior.bias > 0))
         shape, level = _shape(prior.intensity, region, scaling)
-        return cls(prior, scaling, data, shape, _hyper(prior, scaling), level, order)
+        intensity = empty_field()
+        if isinstance(prior.intensity, SigmoidGP):
+            intensity = field_of(prior.intensity.process(region), scaling)
+        noise, knots, shares = empty_field(), np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1))
+        if isinstance(prior.noise, VaryingNoise):
+            lengthscales = lengthscale_vector("lengthscale", prior.noise.lengthscale, region.n_dims)
+            process = GridGP(region, prior.noise.variance, lengthscales)
+            noise = field_of(process, scaling)
+            knots, shares = interpolation_weights(process.shape, region, np.clip(X[order], region.low, region.high))
+        return cls(prior, scaling, data, shape, _hyper(prior, scaling), intensity, noise, knots, shares, level, order)
 
 
 def _median(value: float | LogNormal) -> float:
@@ -95,21 +112,58 @@ def _median(value: float | LogNormal) -> float:
 
 
 def _hyper(prior: Prior, scaling: Scaling) -> Hyper:
-    def log_normal(value: float | LogNormal | None) -> tuple[float, float]:
-        if value is None:
-            raise StatementError("noise=None is not allowed in a fit: state a number or a LogNormal")
-        sd = value.log_sd if isinstance(value, LogNormal) else 0.0
-        return math.log(_median(value) / scaling.y_scale), sd
+    def log_normal(value: float | LogNormal, unit: float) -> tuple[float, float]:
+        return math.log(_median(value) / unit), value.log_sd if isinstance(value, LogNormal) else 0.0
 
-    unknown = prior.intensity if isinstance(prior.intensity, UnknownConstant) else None
+    if prior.noise is None:
+        raise StatementError("noise=None is not allowed in a fit: state a number, a LogNormal or a noise model")
+    shape, rate, power = 0.0, 0.0, 1.0
+    if isinstance(prior.intensity, UnknownConstant):
+        shape, rate, power = prior.intensity.square.shape, prior.intensity.square.rate / scaling.volume**2, 2.0
+    elif isinstance(prior.intensity, SigmoidGP) and isinstance(prior.intensity.upper, Gamma):
+        shape, rate = prior.intensity.upper.shape, prior.intensity.upper.rate / scaling.volume
+    freedom = log_normal(prior.noise.freedom, 1.0) if isinstance(prior.noise, RobustNoise) else (0.0, 0.0)
     return Hyper(
         prior.s0,
         math.pow(prior.s0**2 / math.pi, prior.n_dims / 2.0),
         (prior.bias / scaling.y_scale) ** 2 if prior.bias > 0 else 1.0,
-        *log_normal(prior.noise),
-        *log_normal(prior.amplitude),
-        unknown.square.shape if unknown else 0.0,
-        unknown.square.rate / scaling.volume**2 if unknown else 0.0,
+        *log_normal(noise_level(prior.noise), scaling.y_scale),
+        *log_normal(prior.amplitude, scaling.y_scale),
+        shape,
+        rate,
+        power,
+        *freedom,
+    )
+
+
+def empty_field() -> Field:
+    """No curve."""
+    none, counts = np.zeros(0), np.zeros(0, dtype=np.int64)
+    return Field(none, none.copy(), none.copy(), counts, counts.copy(), none.copy(), np.zeros((2, 0)))
+
+
+def field_of(process: GridGP, scaling: Scaling) -> Field:
+    """A Gaussian process at knots as the kernels take it, with all coefficients zero."""
+    bases = [b.copy() for b in process.bases]
+    bases[0] *= math.sqrt(process.variance)
+    area = np.ones(1)
+    for width, size in zip(process.region.widths / scaling.divisor, process.shape, strict=True):
+        weights = np.full(size, width / (size - 1))
+        weights[[0, -1]] *= 0.5
+        area = np.multiply.outer(area, weights).ravel()
+    # largest tensor on the way from coefficients to knots
+    room, sizes = process.n_coefficients, list(process.coefficient_shape)
+    for d, size in enumerate(process.shape):
+        sizes[d] = size
+        room = max(room, math.prod(sizes))
+    return Field(
+        np.zeros(process.n_coefficients),
+        np.zeros(math.prod(process.shape)),
+        np.concatenate([b.T.ravel() for b in bases]),
+        np.array(process.coefficient_shape, dtype=np.int64),
+        np.array(process.shape, dtype=np.int64),
+        area,
+        np.zeros((2, room)),
     )
 
 
@@ -124,6 +178,10 @@ def _shape(intensity: Intensity, region: Region, scaling: Scaling) -> tuple[Shap
         breaks = [(b - lo) / f for b, lo, f in zip(intensity.grid, region.low, scaling.divisor, strict=True)]
         integral = intensity.integral(region) / (top * scaling.volume)
         return _packed(1, widths, intensity.values / top, breaks, integral), top * scaling.volume
+    if isinstance(intensity, SigmoidGP):
+        half = np.full(intensity.process(region).shape, 0.5)
+        shape = _packed(2, widths, half, [np.empty(0)] * region.n_dims, 0.5)
+        return shape._replace(bound=1.0), intensity.mean_upper * scaling.volume
     if isinstance(intensity, FromFunction):
         intensity = tabulate(intensity, region)
     if isinstance(intensity, Tabulated):
@@ -133,7 +191,7 @@ def _shape(intensity: Intensity, region: Region, scaling: Scaling) -> tuple[Shap
         return _packed(2, widths, values / top, [np.empty(0)] * region.n_dims, integral), top * scaling.volume
     raise StatementError(
         f"lengthscale={intensity!r} is not allowed: the collapsed sampler takes Constant, UnknownConstant, Piecewise, "
-        "FromFunction and Tabulated intensities"
+        "FromFunction, Tabulated and SigmoidGP intensities"
     )
 
 
@@ -147,7 +205,7 @@ def _packed(kind: int, widths: FloatArray, table: FloatArray, breaks: list[Float
         np.concatenate([*breaks, np.empty(0)]),
         offsets,
         float(table.max()),
-        float(integral),
+        np.array([float(integral)]),
     )
 
 

@@ -11,11 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-NOISE, AMPLITUDE, LEVEL = 0, 1, 2  # places in `Chain.values`
+NOISE, AMPLITUDE, LEVEL, FREEDOM = range(4)  # places in a chain's `values`
 
-BIRTH, DEATH, LOCAL_MOVE, LONG_MOVE, LEVEL_JUMP, LEVEL_SLICE, NOISE_SLICE, AMPLITUDE_SLICE = range(
-    8
-)  # rows of `Chain.tried`
+(
+    BIRTH,
+    DEATH,
+    LOCAL_MOVE,
+    LONG_MOVE,
+    LEVEL_JUMP,
+    LEVEL_SLICE,
+    NOISE_SLICE,
+    AMPLITUDE_SLICE,
+    FIELD_CENTERED,
+    FIELD_MARKED,
+    FIELD_NOISE,
+) = range(11)  # places in `Tuning.tried` and `Tuning.accepted`
 MOVE_NAMES = (
     "birth",
     "death",
@@ -25,6 +35,9 @@ MOVE_NAMES = (
     "level alone",
     "noise",
     "amplitude",
+    "intensity alone",
+    "intensity with units",
+    "noise curve",
 )
 
 
@@ -34,19 +47,23 @@ class Data(NamedTuple):
     x : (n_dims, n_points) inputs
     root_weight : (n_points,) square root of each observation's relative precision
     y : (n_points,) outputs times root_weight
-    sum_squares : Σ y²
+    known_root : (n_points,) the part of root_weight that is known
+    outputs : (n_points,) outputs
+    totals : (2,) Σ y² and Σ log root_weight
     has_bias : 1 if the network has a bias, else 0
     """
 
     x: Any
     root_weight: Any
     y: Any
-    sum_squares: float
+    known_root: Any
+    outputs: Any
+    totals: Any
     has_bias: int
 
 
 class Shape(NamedTuple):
-    """The known part g of the intensity, λ(c) = level · g(c), on the box [0, width_1] x ... .
+    """The relative intensity g, λ(c) = level · g(c), on the box [0, width_1] x ... of volume one.
 
     kind : 0 constant, 1 piecewise constant, 2 multilinear between regular knots
     widths : (n_dims,) edges of the box
@@ -55,7 +72,7 @@ class Shape(NamedTuple):
     breaks : breaks of all dimensions, one after the other (kind 1)
     break_offsets : (n_dims + 1,) where each dimension's breaks start
     bound : largest g
-    integral : ∫ g over the box
+    integral : (1,) ∫ g over the box
     """
 
     kind: int
@@ -65,7 +82,7 @@ class Shape(NamedTuple):
     breaks: Any
     break_offsets: Any
     bound: float
-    integral: float
+    integral: Any
 
 
 class Hyper(NamedTuple):
@@ -76,7 +93,8 @@ class Hyper(NamedTuple):
     bias_variance : σ_b² (1 if there is no bias)
     noise_log_mean, noise_log_sd : of the log noise sd; sd 0 means fixed
     amplitude_log_mean, amplitude_log_sd : of the log amplitude; sd 0 means fixed
-    level_shape, level_rate : λ² ~ Gamma; shape 0 means a known intensity
+    level_shape, level_rate, level_power : level^power ~ Gamma(shape, rate); shape 0 means a fixed level
+    freedom_log_mean, freedom_log_sd : of the log degrees of freedom of the errors; mean 0 means Gaussian errors
     """
 
     s0: float
@@ -88,16 +106,26 @@ class Hyper(NamedTuple):
     amplitude_log_sd: float
     level_shape: float
     level_rate: float
+    level_power: float
+    freedom_log_mean: float
+    freedom_log_sd: float
 
 
 class Plan(NamedTuple):
     """How much of what a sweep does.
 
     n_birth_death, n_moves : proposals per sweep
+    slow_every : sweeps between updates of hyper-parameters and curves, which cost most
+    field_updates : 3 both updates of the intensity curve, 1 the centered one alone, 2 the marked one alone
+    n_global, n_local : updates of all of a curve, and of bumps in it
     """
 
     n_birth_death: int
     n_moves: int
+    slow_every: int = 1
+    field_updates: int = 3
+    n_global: int = 1
+    n_local: int = 0
 
 
 class Units(NamedTuple):
@@ -132,10 +160,66 @@ class Units(NamedTuple):
     updates: Any
 
 
+class Field(NamedTuple):
+    """A Gaussian process at knots, h = √variance (B_1 ⊗ ... ⊗ B_D) z, see `porbnet.grid_gp`; nothing if z is empty.
+
+    z : (n_coefficients,) whitened coefficients
+    table : (n_knots,) h, flat
+    bases : B_1ᵀ, ..., B_Dᵀ (coefficients by knots) one after the other, flat, √variance in the first
+    ranks, sizes : (n_dims,) coefficients and knots per dimension
+    area : (n_knots,) weights of the trapezoidal rule on the box
+    buffers : (2, room) work space
+    """
+
+    z: Any
+    table: Any
+    bases: Any
+    ranks: Any
+    sizes: Any
+    area: Any
+    buffers: Any
+
+
+class Varying(NamedTuple):
+    """What varies over the input.
+
+    intensity, noise : Field of the intensity's h and of log noise
+    knots, shares : (n_points, 2^D) knots of the noise field around each observation, and their shares
+    row_weight : (n_points,) scale-mixture weights of Student-t errors, or empty
+    points, marks : (capacity, n_dims), (capacity,) marked points of the non-centered update
+    """
+
+    intensity: Field
+    noise: Field
+    knots: Any
+    shares: Any
+    row_weight: Any
+    points: Any
+    marks: Any
+
+
+class Trial(NamedTuple):
+    """Room for a proposed state.
+
+    data, shape, units : as the current ones, with their own arrays where they may change
+    z, anchor, direction : (most coefficients,) proposal, and the two half axes of the ellipse it lies on
+    table : (most knots,)
+    """
+
+    data: Data
+    shape: Shape
+    units: Units
+    z: Any
+    anchor: Any
+    direction: Any
+    table: Any
+
+
 class Tuning(NamedTuple):
     """What warm-up adapts and then freezes.
 
-    steps : (5,) reference width of moves, log step of the level jump, slice widths: see the constants below
+    steps : (11,) reference width of moves, log step of the level jump, slice widths (from STEP_FIELD on those of curves:
+        global and local, for each of their three updates)
     tried, accepted : (n_kinds,) counts by kind of move
     trouble : (2,) refreshes forced by lost precision; largest drift of the mean seen at a refresh
     """
@@ -163,7 +247,7 @@ class Work(NamedTuple):
     vector: Any
 
 
-STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE = range(5)
+STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE, STEP_FIELD = range(6)
 
 
 BLOCK = 32
@@ -222,6 +306,6 @@ def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
 
 def empty_tuning() -> Tuning:
     """Tuning before any warm-up."""
-    steps = np.array([1.0, 0.3, 0.3, 0.3, 0.5])
+    steps = np.array([1.0, 0.3, 1.0, 0.5, 1.0, *[2.0] * 6])
     n = len(MOVE_NAMES)
     return Tuning(steps, np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(2))

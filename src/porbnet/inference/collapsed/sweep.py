@@ -1,4 +1,4 @@
-"""A sweep: birth, death and moves, then the hyper-parameters; and what is stored of it."""
+"""A sweep: birth, death and moves, then hyper-parameters and curves; and what is stored of it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from typing import Any, NamedTuple
 from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import birth_or_death, move
+from porbnet.inference.collapsed.errors import draw_weights, errors_update
+from porbnet.inference.collapsed.field import elliptical_update
 from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refresh
 from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
+    FIELD_CENTERED,
+    FIELD_NOISE,
     NOISE,
     STEP_MOVE,
     Data,
     Hyper,
     Plan,
     Shape,
+    Trial,
     Tuning,
     Units,
+    Varying,
     Work,
 )
 
@@ -28,9 +34,11 @@ class Stored(NamedTuple):
     """Room for the draws of one call.
 
     counts : (n,) units of each draw
-    values : (n, 3) noise, amplitude, level
+    values : (n, 4) noise, amplitude, level, degrees of freedom
     log_p : (n,) log marginal likelihood
     biases, mean_biases : (n,) drawn bias and its conditional mean
+    intensity_z, noise_z : (n, n_coefficients) of the curves
+    row_weight : (n, n_points) of Student-t errors, or (n, 0)
     centers : (room, n_dims), relative, weights, mean_weights : (room,), one draw after the other
     """
 
@@ -39,10 +47,48 @@ class Stored(NamedTuple):
     log_p: Any
     biases: Any
     mean_biases: Any
+    intensity_z: Any
+    noise_z: Any
+    row_weight: Any
     centers: Any
     relative: Any
     weights: Any
     mean_weights: Any
+
+
+@inlined_kernel
+def slow_updates(
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    plan: Plan,
+    units: Units,
+    varying: Varying,
+    trial: Trial,
+    values: Any,
+    tuning: Tuning,
+    work: Work,
+    adapt: float,
+    rng: Any,
+) -> None:
+    """Hyper-parameters and curves."""
+    if hyper.level_shape > 0.0:
+        log_p = refresh(data, units, hyper, values, tuning, work.vector)
+        level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
+    for which in range(len(values)):
+        if is_unknown(hyper, which):
+            slice_update(which, data, shape, hyper, units, trial.units, values, tuning, work, adapt, rng)
+    for which in range(FIELD_CENTERED, FIELD_NOISE + 1):
+        if which == FIELD_NOISE:
+            wanted = len(varying.noise.z) > 0
+        else:
+            wanted = len(varying.intensity.z) > 0 and (plan.field_updates >> (which - FIELD_CENTERED)) & 1 == 1
+        if wanted:
+            for i in range(plan.n_global + plan.n_local):
+                elliptical_update(which, i >= plan.n_global, data, shape, hyper, units, varying, trial, values, tuning, work, adapt, rng)
+    if len(varying.row_weight) > 0 or len(varying.noise.z) > 0:
+        refresh(data, units, hyper, values, tuning, work.vector)
+        errors_update(data, hyper, units, varying, trial, values, work, rng)
 
 
 @inlined_kernel
@@ -52,15 +98,18 @@ def sweep(
     hyper: Hyper,
     plan: Plan,
     units: Units,
-    trial: Units,
+    varying: Varying,
+    trial: Trial,
     values: Any,
     tuning: Tuning,
     work: Work,
+    slow: bool,
     adapt: float,
     rng: Any,
 ) -> float:
     """One sweep; leaves P and m current, the factor of A fresh, and returns log p(y).
 
+    slow : whether to update hyper-parameters and curves too
     adapt : rate at which step sizes follow the chain, 0 once warm-up is over
     """
     for i in range(max(plan.n_birth_death, plan.n_moves)):
@@ -70,24 +119,20 @@ def sweep(
             birth_or_death(data, shape, hyper, units, values, tuning, work, rng)
         if i < plan.n_moves and units.updates[0] >= 0:
             move(data, shape, hyper, units, values, tuning, work, rng)
-    if hyper.level_shape > 0.0:
-        log_p = refresh(data, units, hyper, values, tuning, work.vector)
-        level_jump(data, shape, hyper, units, trial, values, tuning, work, log_p, adapt, rng)
-    for which in range(len(values)):
-        if is_unknown(hyper, which):
-            slice_update(which, data, shape, hyper, units, trial, values, tuning, work, adapt, rng)
+    if slow:
+        slow_updates(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
     if adapt > 0.0 and units.n[0] > 0:
         typical = 0.0
         for k in range(units.n[0]):
             typical += math.log(units.scales[k])
         wanted = -typical / units.n[0]
         tuning.steps[STEP_MOVE] = math.exp((1.0 - adapt) * math.log(tuning.steps[STEP_MOVE]) + adapt * wanted)
-    if needs_refresh(units):
-        return refresh(data, units, hyper, values, tuning, work.vector)
-    noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
-    log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance, work.vector)
-    if log_p == -math.inf:  # the carried P hides it: repair now
-        return refresh(data, units, hyper, values, tuning, work.vector)
+    log_p = -math.inf
+    if not needs_refresh(units):
+        noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance, work.vector)
+    if log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
+        log_p = refresh(data, units, hyper, values, tuning, work.vector)
     return log_p
 
 
@@ -98,7 +143,8 @@ def run(
     hyper: Hyper,
     plan: Plan,
     units: Units,
-    trial: Units,
+    varying: Varying,
+    trial: Trial,
     values: Any,
     tuning: Tuning,
     work: Work,
@@ -107,7 +153,6 @@ def run(
     n_sweeps: int,
     n_warmup: int,
     thin: int,
-    room: int,
     rng: Any,
 ) -> tuple[int, int]:
     """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
@@ -116,13 +161,10 @@ def run(
     many sweeps were made and how many draws stored.
     """
     n_stored, used = 0, 0
-    capacity = len(units.scales)
+    capacity, room = len(units.scales), len(stored.weights)
     for s in range(n_sweeps):
-        if (
-            room_needed(shape, hyper, plan.n_birth_death, units, values) > capacity
-            or used + capacity > room
-            or n_stored >= len(stored.counts)
-        ):
+        need = room_needed(shape, hyper, plan.n_birth_death, units, values, len(varying.intensity.z) > 0)
+        if need > capacity or used + capacity > room or n_stored >= len(stored.counts):
             return s, n_stored
         at = first + s
         if at == n_warmup:
@@ -131,30 +173,45 @@ def run(
                 tuning.accepted[i] = 0
         # the rate falls as 1 / sqrt(sweep), so that the step sizes settle while warm-up lasts
         adapt = 1.0 / math.sqrt(2.0 + at) if at < n_warmup else 0.0
-        log_p = sweep(data, shape, hyper, plan, units, trial, values, tuning, work, adapt, rng)
-        if at < n_warmup or (at - n_warmup) % thin != thin - 1:
-            continue
-        n = units.n[0]
-        # (b, w) = m + L⁻ᵀ z
-        for i in range(n + 1):
-            work.vector[i] = rng.standard_normal()
-        for i in range(n, -1, -1):
-            total = work.vector[i]
-            for j in range(i + 1, n + 1):
-                total -= units.factor[j, i] * work.vector[j]
-            work.vector[i] = total * units.factor[i, i]
-        stored.counts[n_stored] = n
-        for i in range(len(values)):
-            stored.values[n_stored, i] = values[i]
-        stored.log_p[n_stored] = log_p
-        stored.biases[n_stored] = (units.mean[0] + work.vector[0]) if data.has_bias == 1 else 0.0
-        stored.mean_biases[n_stored] = units.mean[0] if data.has_bias == 1 else 0.0
-        for k in range(n):
-            for d in range(units.centers.shape[1]):
-                stored.centers[used + k, d] = units.centers[k, d]
-            stored.relative[used + k] = units.relative[k]
-            stored.weights[used + k] = units.mean[k + 1] + work.vector[k + 1]
-            stored.mean_weights[used + k] = units.mean[k + 1]
-        used += n
-        n_stored += 1
+        slow = at % plan.slow_every == 0
+        log_p = sweep(data, shape, hyper, plan, units, varying, trial, values, tuning, work, slow, adapt, rng)
+        if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
+            draw_weights(units, rng, work.vector)
+            store(data, units, varying, values, log_p, work.vector, stored, n_stored, used)
+            used += units.n[0]
+            n_stored += 1
     return n_sweeps, n_stored
+
+
+@inlined_kernel
+def store(
+    data: Data,
+    units: Units,
+    varying: Varying,
+    values: Any,
+    log_p: float,
+    weights: Any,
+    stored: Stored,
+    at: int,
+    used: int,
+) -> None:
+    """Keep the current state as draw `at`, its units from place `used` on."""
+    n = units.n[0]
+    stored.counts[at] = n
+    stored.log_p[at] = log_p
+    stored.biases[at] = weights[0] if data.has_bias == 1 else 0.0
+    stored.mean_biases[at] = units.mean[0] if data.has_bias == 1 else 0.0
+    for i in range(len(values)):
+        stored.values[at, i] = values[i]
+    for i in range(len(varying.intensity.z)):
+        stored.intensity_z[at, i] = varying.intensity.z[i]
+    for i in range(len(varying.noise.z)):
+        stored.noise_z[at, i] = varying.noise.z[i]
+    for i in range(len(varying.row_weight)):
+        stored.row_weight[at, i] = varying.row_weight[i]
+    for k in range(n):
+        for d in range(units.centers.shape[1]):
+            stored.centers[used + k, d] = units.centers[k, d]
+        stored.relative[used + k] = units.relative[k]
+        stored.weights[used + k] = weights[k + 1]
+        stored.mean_weights[used + k] = units.mean[k + 1]

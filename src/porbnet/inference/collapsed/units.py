@@ -110,22 +110,23 @@ def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: A
     low = lower_bound(x, start, stop, center[0] - reach)
     high = lower_bound(x, low, stop, center[0] + reach)
     factor = -0.5 * scale * scale
-    c = center[0]
+    # loops run from zero over slices: an index that might be negative would keep them from being vectorised
+    n, c, along = high - low, center[0], x[0, low:high]
     if x.shape[0] == 1:
-        for i in range(low, high):
-            d = x[0, i] - c
-            out[i - low] = fast_exp(factor * d * d)
+        for i in range(n):
+            d = along[i] - c
+            out[i] = fast_exp(factor * d * d)
         return low, high
-    for i in range(low, high):
-        d = x[0, i] - c
-        out[i - low] = factor * d * d
+    for i in range(n):
+        d = along[i] - c
+        out[i] = factor * d * d
     for j in range(1, x.shape[0]):
-        c = center[j]
-        for i in range(low, high):
-            d = x[j, i] - c
-            out[i - low] += factor * d * d
-    for i in range(low, high):
-        out[i - low] = fast_exp(max(out[i - low], _LOWEST))
+        c, along = center[j], x[j, low:high]
+        for i in range(n):
+            d = along[i] - c
+            out[i] += factor * d * d
+    for i in range(n):
+        out[i] = fast_exp(max(out[i], _LOWEST))
     return low, high
 
 
@@ -134,8 +135,9 @@ def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, i
     """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
     # np.int64: a literal would make Numba compile the callee once more
     low, high = unit_values(data.x, np.int64(0), data.x.shape[1], center, scale, out)
-    for i in range(low, high):
-        out[i - low] *= data.root_weight[i]
+    root = data.root_weight[low:high]
+    for i in range(high - low):
+        out[i] *= root[i]
     return low, high
 
 
@@ -143,19 +145,21 @@ def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, i
 def products(data: Data, units: Units, column: Any, low: int, high: int, out: Any) -> tuple[float, float]:
     """out[j] = row j of Φᵀφ for a column φ on [low, high); returns φᵀφ and φᵀy."""
     square, with_y, with_bias = 0.0, 0.0, 0.0
-    for i in range(low, high):
-        v = column[i - low]
+    y, root = data.y[low:high], data.root_weight[low:high]
+    for i in range(high - low):
+        v = column[i]
         square += v * v
-        with_y += v * data.y[i]
-        with_bias += v * data.root_weight[i]
+        with_y += v * y[i]
+        with_bias += v * root[i]
     out[0] = with_bias if data.has_bias == 1 else 0.0
     for j in range(units.n[0]):
         a, b = max(low, units.low[j]), min(high, units.high[j])
         total = 0.0
         if a < b:
             shift = units.low[j]
-            for i in range(a, b):
-                total += column[i - low] * units.columns[j, i - shift]
+            mine, other = column[a - low : b - low], units.columns[j, a - shift : b - shift]
+            for i in range(b - a):
+                total += mine[i] * other[i]
         out[j + 1] = total
     return square, with_y
 

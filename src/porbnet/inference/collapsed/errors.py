@@ -1,0 +1,181 @@
+"""The law of the errors given the function: noise curve, Student-t errors.
+
+The weights of the network are drawn for this step, (b, w) ~ N(m, P), and forgotten after it: a Gibbs step on the joint law.
+Given them the residuals e_n are known, and an evaluation costs one pass over the observations instead of a factorisation,
+so that many updates can be made at once.
+
+- noise curve, σ(x) = σ exp(h(x)): elliptical slice sampling of the coefficients with log L = Σ_n -h_n - ½ e_n² e^(-2 h_n) / σ².
+- Student-t errors, y_n = f(x_n) + σ ε_n / √w_n with w_n ~ Gamma(ν/2, ν/2): σ and ν move together by Metropolis steps on the
+  t likelihood of the residuals, w integrated out; then w_n | e_n ~ Gamma((ν + 1)/2, (ν + e_n² / σ²)/2).
+
+The observations are then weighted anew. Known weights and the noise curve enter through e_n as it stands, scaled by them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet._numba import fast_exp, inlined_kernel
+from porbnet._numba import lean_kernel as kernel
+from porbnet.inference.collapsed.birth_death import accept
+from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, expand, local_direction, reweight
+from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
+from porbnet.inference.collapsed.units import copy_units, rebuild
+
+CURVE_UPDATES = 12  # of the noise curve per step; every second one of a bump
+TAIL_STEPS = 12  # Metropolis steps of σ and ν
+
+
+@kernel
+def draw_weights(units: Units, rng: Any, out: Any) -> None:
+    """(b, w) ~ N(m, P) as m + L⁻ᵀ z; the factor of A must be fresh."""
+    n = units.n[0]
+    for i in range(n + 1):
+        out[i] = rng.standard_normal()
+    for i in range(n, -1, -1):
+        total = out[i]
+        for j in range(i + 1, n + 1):
+            total -= units.factor[j, i] * out[j]
+        out[i] = total * units.factor[i, i]
+    for i in range(n + 1):
+        out[i] += units.mean[i]
+
+
+@kernel
+def residuals(data: Data, units: Units, weights: Any, out: Any) -> None:
+    """out_n = (y_n - f(x_n)) times the known part of the root weight."""
+    for i in range(len(data.y)):
+        out[i] = data.y[i] - (weights[0] * data.root_weight[i] if data.has_bias == 1 else 0.0)
+    for k in range(units.n[0]):
+        low, w = units.low[k], weights[k + 1]
+        part = out[low : units.high[k]]
+        for i in range(units.high[k] - low):
+            part[i] -= w * units.columns[k, i]
+    for i in range(len(data.y)):
+        out[i] *= data.known_root[i] / data.root_weight[i]
+
+
+@kernel
+def curve_at(varying: Varying, table: Any, i: int) -> float:
+    """The noise curve h at observation i."""
+    h = 0.0
+    for j in range(varying.knots.shape[1]):
+        h += varying.shares[i, j] * table[varying.knots[i, j]]
+    return h
+
+
+@kernel
+def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float) -> float:
+    """Σ_n -h_n - ½ e_n² exp(-2 h_n) / σ²."""
+    total, precision = 0.0, 1.0 / (noise * noise)
+    for i in range(len(errors)):
+        h = curve_at(varying, table, i)
+        total -= h + 0.5 * errors[i] * errors[i] * precision * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
+    return total
+
+
+@kernel
+def curve_update(local: bool, varying: Varying, trial: Trial, errors: Any, noise: float, rng: Any) -> None:
+    """One elliptical slice update of the noise curve given the residuals."""
+    field = varying.noise
+    n = len(field.z)
+    if local:
+        local_direction(field, trial, rng)
+    else:
+        for i in range(n):
+            trial.anchor[i] = field.z[i]
+            trial.direction[i] = rng.standard_normal()
+    height = curve_log_likelihood(varying, field.table, errors, noise) + math.log(1.0 - rng.random())
+    width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
+    low = -width * rng.random()
+    high = low + width
+    for _ in range(MOST_SHRINKS):
+        angle = low + rng.random() * (high - low)
+        cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
+        for i in range(n):
+            trial.z[i] = field.z[i] + cosine * trial.anchor[i] + sine * trial.direction[i]
+        expand(field, trial.z, trial.table)
+        if curve_log_likelihood(varying, trial.table, errors, noise) > height:
+            for i in range(n):
+                field.z[i] = trial.z[i]
+            for i in range(len(field.table)):
+                field.table[i] = trial.table[i]
+            return
+        if angle < 0.0:
+            low = angle
+        else:
+            high = angle
+
+
+@kernel
+def gamma(shape: float, rng: Any) -> float:
+    """Gamma(shape, 1) for shape ≥ ½, by Marsaglia and Tsang's method; below 1 by boosting."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = math.exp(math.log(1.0 - rng.random()) / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        z = rng.standard_normal()
+        v = (1.0 + c * z) ** 3
+        if v > 0.0 and math.log(1.0 - rng.random()) < 0.5 * z * z + d - d * v + d * math.log(v):
+            return boost * d * v
+
+
+@inlined_kernel
+def log_tails(hyper: Hyper, noise: float, freedom: float, errors: Any) -> float:
+    """Log density of (log σ, log ν) given residuals with Student-t errors."""
+    total = 0.0
+    precision = 1.0 / (freedom * noise * noise)
+    for i in range(len(errors)):
+        total += math.log1p(errors[i] * errors[i] * precision)
+    total *= -0.5 * (freedom + 1.0)
+    constant = math.lgamma(0.5 * (freedom + 1.0)) - math.lgamma(0.5 * freedom) - 0.5 * math.log(freedom)
+    total += len(errors) * (constant - math.log(noise))
+    if hyper.noise_log_sd > 0.0:
+        z = (math.log(noise) - hyper.noise_log_mean) / hyper.noise_log_sd
+        total -= 0.5 * z * z
+    if hyper.freedom_log_sd > 0.0:
+        z = (math.log(freedom) - hyper.freedom_log_mean) / hyper.freedom_log_sd
+        total -= 0.5 * z * z
+    return total
+
+
+@kernel
+def tail_update(hyper: Hyper, varying: Varying, values: Any, errors: Any, rng: Any) -> None:
+    """σ and ν by Metropolis steps of many lengths, then the weights of the observations."""
+    noise, freedom, current = values[NOISE], values[FREEDOM], 0.0
+    for step in range(TAIL_STEPS + 1):
+        length = 0.0 if step == 0 else math.exp(-3.0 * rng.random())
+        new_noise = noise * math.exp(0.5 * length * rng.standard_normal()) if hyper.noise_log_sd > 0.0 else noise
+        new_freedom = freedom * math.exp(length * rng.standard_normal()) if hyper.freedom_log_sd > 0.0 else freedom
+        value = log_tails(hyper, new_noise, new_freedom, errors)
+        if step == 0 or accept(value - current, rng):
+            noise, freedom, current = new_noise, new_freedom, value
+    values[NOISE], values[FREEDOM] = noise, freedom
+    for i in range(len(errors)):
+        scaled = errors[i] * errors[i] / (noise * noise)
+        varying.row_weight[i] = gamma(0.5 * (freedom + 1.0), rng) / (0.5 * (freedom + scaled))
+
+
+@kernel
+def errors_update(
+    data: Data, hyper: Hyper, units: Units, varying: Varying, trial: Trial, values: Any, work: Work, rng: Any
+) -> None:
+    """Noise curve and Student-t errors given a draw of the weights; P and the factor must be fresh, P is left stale."""
+    draw_weights(units, rng, work.vector)
+    residuals(data, units, work.vector, work.column)
+    errors = work.column[: len(data.y)]
+    if len(varying.noise.z) > 0:
+        for i in range(CURVE_UPDATES):
+            curve_update(i % 2 == 1, varying, trial, errors, values[NOISE], rng)
+    if len(varying.row_weight) > 0:
+        if len(varying.noise.z) > 0:
+            for i in range(len(errors)):
+                errors[i] *= math.exp(-curve_at(varying, varying.noise.table, i))
+        tail_update(hyper, varying, values, errors, rng)
+    reweight(data, varying, varying.noise.table, data)
+    rebuild(data, hyper, units, values[LEVEL], work.cross, trial.units)
+    copy_units(trial.units, units)

@@ -1,0 +1,296 @@
+"""Curves learned with the units: the intensity λ(c) = λ* sigmoid(h(c)) and the noise sd σ(x) = σ exp(h(x)).
+
+Each h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`porbnet.grid_gp`), updated by elliptical slice
+sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant. λ is multilinear between knots,
+so that its integral is exact. Three likelihoods:
+
+- intensity alone (centered): the centers stay; log L = Σ_k log λ(c_k) - ∫λ + log p(y | c, scales of λ).
+- intensity with units (marked, non-centered): give unit k a mark t_k ~ U(0, λ(c_k)) and draw the silent points of a unit-rate
+  process on region x [0, λ*], those with t ≥ λ(c). Points and marks together have a law that does not involve z, and the units
+  are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)): units switch on and off as λ moves.
+- noise curve: log L = log p(y | c, σ(x)), observations weighted by exp(-h).
+
+The angle is sought on an arc placed at random around the current state, whose width warm-up sets: an arc of the whole circle, as in
+the original, wastes most evaluations where the data say much. The ellipse runs through all of z, or, for larger steps where the data say much, through a bump at a random place.
+
+Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet._numba import fast_exp, inlined_kernel
+from porbnet._numba import lean_kernel as kernel
+from porbnet.inference.collapsed.gaussian import log_marginal
+from porbnet.inference.collapsed.state import (
+    AMPLITUDE,
+    FIELD_CENTERED,
+    FIELD_MARKED,
+    FIELD_NOISE,
+    LEVEL,
+    NOISE,
+    STEP_FIELD,
+    Data,
+    Field,
+    Hyper,
+    Shape,
+    Trial,
+    Tuning,
+    Units,
+    Varying,
+    Work,
+)
+from porbnet.inference.collapsed.units import (
+    append,
+    clear,
+    copy_units,
+    poisson,
+    rebuild,
+    relative_intensity,
+    scale_at,
+)
+
+MOST_SHRINKS = 100
+LOG_ARCS = 3.0  # arcs searched are between exp(-3) of the circle and all of it
+
+
+@kernel
+def expand(field: Field, z: Any, table: Any) -> None:
+    """table = h at the knots for coefficients z: one basis after the other, axis by axis."""
+    n_dims = len(field.ranks)
+    left, right = 1, 1
+    for d in range(1, n_dims):
+        right *= field.ranks[d]
+    start, source, target = 0, 0, 1
+    for i in range(len(z)):
+        if i < len(field.z):
+            field.buffers[source, i] = z[i]
+    for d in range(n_dims):
+        rank, size = field.ranks[d], field.sizes[d]
+        # the tensor is (left, rank, right); it becomes (left, size, right)
+        for a in range(left):
+            block = field.buffers[target, a * size * right : (a + 1) * size * right]
+            for i in range(size * right):
+                block[i] = 0.0
+            for m in range(rank):
+                basis = field.bases[start + m * size : start + (m + 1) * size]
+                at = (a * rank + m) * right
+                if right == 1:
+                    f = field.buffers[source, at]
+                    for g in range(size):
+                        block[g] += f * basis[g]
+                else:
+                    old = field.buffers[source, at : at + right]
+                    for g in range(size):
+                        f, new = basis[g], block[g * right : (g + 1) * right]
+                        for r in range(right):
+                            new[r] += f * old[r]
+        start += size * rank
+        left *= size
+        if d + 1 < n_dims:
+            right //= field.ranks[d + 1]
+        source, target = target, source
+    for i in range(left):
+        table[i] = field.buffers[source, i]
+
+
+@kernel
+def set_intensity(table: Any, area: Any, shape: Shape) -> None:
+    """g = sigmoid(h) at the knots, and its integral."""
+    total = 0.0
+    for i in range(len(area)):
+        e = fast_exp(max(-abs(table[i]), -690.0))
+        g = 1.0 / (1.0 + e) if table[i] >= 0.0 else e / (1.0 + e)
+        shape.values[i] = g
+        total += area[i] * g
+    shape.integral[0] = total
+
+
+@kernel
+def reweight(data: Data, varying: Varying, table: Any, target: Data) -> None:
+    """Weights and weighted outputs for a noise field's table (if there is one) and the row weights (if any)."""
+    squares, logs = 0.0, 0.0
+    for i in range(len(data.outputs)):
+        root = data.known_root[i]
+        if len(varying.noise.z) > 0:
+            h = 0.0
+            for j in range(varying.knots.shape[1]):
+                h += varying.shares[i, j] * table[varying.knots[i, j]]
+            root *= math.exp(-h)
+        if len(varying.row_weight) > 0:
+            root *= math.sqrt(varying.row_weight[i])
+        y = data.outputs[i] * root
+        target.root_weight[i] = root
+        target.y[i] = y
+        squares += y * y
+        logs += math.log(root)
+    target.totals[0] = squares
+    target.totals[1] = logs
+
+
+@kernel
+def draw_marks(shape: Shape, units: Units, varying: Varying, level: float, rng: Any) -> int:
+    """Marks of the units and the silent points above them; returns how many points there are in all."""
+    n, n_dims = units.n[0], units.centers.shape[1]
+    for k in range(n):
+        for d in range(n_dims):
+            varying.points[k, d] = units.centers[k, d]
+        varying.marks[k] = rng.random() * level * units.relative[k]
+    for _ in range(poisson(level, rng)):  # the box has volume one
+        for d in range(n_dims):
+            varying.points[n, d] = rng.random() * shape.widths[d]
+        mark = rng.random() * level
+        if mark >= level * relative_intensity(shape, varying.points[n]):
+            varying.marks[n] = mark
+            n += 1
+    return n
+
+
+@inlined_kernel
+def log_likelihood(
+    which: int,
+    field: Field,
+    n_marked: int,
+    data: Data,
+    hyper: Hyper,
+    units: Units,
+    varying: Varying,
+    trial: Trial,
+    values: Any,
+    work: Work,
+) -> float:
+    """log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
+    level, n_dims = values[LEVEL], data.x.shape[0]
+    expand(field, trial.z, trial.table)
+    total = 0.0
+    if which == FIELD_NOISE:
+        reweight(data, varying, trial.table, trial.data)
+        rebuild(trial.data, hyper, units, level, work.cross, trial.units)
+    else:
+        set_intensity(trial.table, field.area, trial.shape)
+        clear(data, trial.units)
+        n = units.n[0]
+        if which == FIELD_CENTERED:
+            total -= level * trial.shape.integral[0]
+        else:
+            n = n_marked
+        for p in range(n):
+            center = units.centers[p] if which == FIELD_CENTERED else varying.points[p]
+            g = relative_intensity(trial.shape, center)
+            if which == FIELD_CENTERED:
+                total += math.log(g)
+            elif varying.marks[p] >= level * g:
+                continue
+            append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
+    noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+    weighted = trial.data if which == FIELD_NOISE else data
+    return total + log_marginal(weighted, trial.units, noise2, weight_variance, hyper.bias_variance, work.vector)
+
+
+@kernel
+def local_direction(field: Field, trial: Trial, rng: Any) -> None:
+    """A bump of the curve over a random window.
+
+    The sum of h over a window of knots is b·z with b the sum of the basis there, so that moving z along v = b / |b| raises or
+    lowers h around that window, which may be anything from one knot to the whole region. Along any fixed unit vector v the
+    coordinate a = v·z is N(0, 1) and independent of the rest, hence an ellipse through a v and ν v, ν ~ N(0, 1), leaves the
+    prior invariant.
+    """
+    n_dims, n = len(field.ranks), len(field.z)
+    for i in range(n):
+        trial.direction[i] = 1.0
+    start, inner = 0, n
+    for d in range(n_dims):
+        rank, size = field.ranks[d], field.sizes[d]
+        low, high = int(rng.random() * size), int(rng.random() * size)
+        if low > high:
+            low, high = high, low
+        inner //= rank
+        for m in range(rank):
+            total = 0.0
+            for knot in range(low, min(high + 1, size)):
+                total += field.bases[start + m * size + knot]
+            field.buffers[0, m] = total
+        for i in range(n):
+            trial.direction[i] *= field.buffers[0, (i // inner) % rank]
+        start += size * rank
+    square, along = 0.0, 0.0
+    for i in range(n):
+        square += trial.direction[i] * trial.direction[i]
+        along += trial.direction[i] * field.z[i]
+    along /= square
+    scale = rng.standard_normal() / math.sqrt(square)
+    for i in range(n):
+        trial.anchor[i] = along * trial.direction[i]
+        trial.direction[i] *= scale
+
+
+@kernel
+def elliptical_update(
+    which: int,
+    local: bool,
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    units: Units,
+    varying: Varying,
+    trial: Trial,
+    values: Any,
+    tuning: Tuning,
+    work: Work,
+    adapt: float,
+    rng: Any,
+) -> None:
+    """One elliptical slice update of a curve, of all of it or of a bump somewhere; P is left stale."""
+    field = varying.noise if which == FIELD_NOISE else varying.intensity
+    n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
+    n = len(field.z)
+    if local:
+        local_direction(field, trial, rng)
+    else:
+        for i in range(n):
+            trial.anchor[i] = field.z[i]
+            trial.direction[i] = rng.standard_normal()
+    tuning.tried[which] += 1
+    width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
+    angle, low, high, height, shrinks = 0.0, 0.0, 0.0, 0.0, -1
+    while True:
+        # the first time round the angle is zero: the height of the slice at the current state
+        cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
+        for i in range(n):
+            trial.z[i] = field.z[i] + cosine * trial.anchor[i] + sine * trial.direction[i]
+        value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values, work)
+        if shrinks < 0:
+            height = value + math.log(1.0 - rng.random())
+            low = -width * rng.random()
+            high = low + width
+            angle = low + rng.random() * width
+        elif value > height:
+            break
+        else:
+            if angle < 0.0:
+                low = angle
+            else:
+                high = angle
+            angle = low + rng.random() * (high - low)
+        shrinks += 1
+        if shrinks > MOST_SHRINKS:
+            return
+    tuning.accepted[which] += 1
+    for i in range(n):
+        field.z[i] = trial.z[i]
+    for i in range(len(field.table)):
+        field.table[i] = trial.table[i]
+    if which == FIELD_NOISE:
+        for i in range(len(data.y)):
+            data.root_weight[i] = trial.data.root_weight[i]
+            data.y[i] = trial.data.y[i]
+        data.totals[0] = trial.data.totals[0]
+        data.totals[1] = trial.data.totals[1]
+    else:
+        for i in range(len(field.table)):
+            shape.values[i] = trial.shape.values[i]
+        shape.integral[0] = trial.shape.integral[0]
+    copy_units(trial.units, units)
