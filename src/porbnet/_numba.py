@@ -69,6 +69,21 @@ def exact_kernel(function: Function) -> Function:
     return _compiled(function, {"contract"})
 
 
+def is_cold(function: Callable[..., Any]) -> bool:
+    """Whether a call of this kernel will have to compile it first: not in memory and not in the cache on disk."""
+    if not hasattr(function, "signatures"):  # plain Python
+        return False
+    if function.signatures:
+        return False
+    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if cache_file is None:
+        return True
+    try:
+        return not cache_file._load_index()
+    except Exception:  # Numba's own affair; the answer is only used for a message
+        return True
+
+
 if getattr(numba.config, "DISABLE_JIT", False):
 
     def _bits(value: float) -> int:

@@ -4,9 +4,11 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
 - amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
-- lengthscale: unknown; along each dimension about 0.15 √D times the range of the inputs, give or take a factor 2.5.
+- lengthscale: unknown; along each dimension about 0.15 √D times the range of the inputs, give or take a factor 2.5
+  (2 for D = 2, 4^(1/D) beyond, where shorter lengthscales would need too many units).
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: 2, or fewer where the network would be wider than 400 units in expectation (150 for D > 1).
+- units per lengthscale: 2, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says so
+  where that makes fewer than one.
 """
 
 from __future__ import annotations
@@ -21,19 +23,26 @@ import numpy as np
 from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet.distributions import LogNormal
-from porbnet.errors import StatementWarning
-from porbnet.intensity import Intensity, UnknownConstant
+from porbnet.errors import StatementError, StatementWarning
+from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.model.prior import Prior
+from porbnet.noise import RobustNoise, VaryingNoise
 from porbnet.region import Region
 
 AMPLITUDE_FACTOR = 2.0
 NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
 LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.15, 2.5
+MOST_LEVEL_FACTOR = 4.0  # the width goes as lengthscale ** -D: a factor 2.5 ** 3 of it is not affordable
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
 UNITS_PER_LENGTHSCALE = 2.0
+FEW_UNITS_PER_LENGTHSCALE = 1.0  # below it one is told
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
+LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
+UPPER_SHAPE, UPPER_FACTOR = 4.0, 2.0  # of the Gamma prior of λ*; over twice the typical level, as sigmoid(0) is a half
+CURVE_VARIANCE, CURVE_SHARE = 2.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
+NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 1.0, 0.25  # of the noise's
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +58,26 @@ class Scales:
     @classmethod
     def of(cls, X: FloatArray, y: FloatArray) -> Scales:
         """From inputs of shape (n_points, n_dims) and outputs of shape (n_points,)."""
-        output = float(np.std(y))
-        offset = float(np.mean(y))
+        with np.errstate(over="ignore", invalid="ignore"):
+            output = float(np.std(y))
+            offset = float(np.mean(y))
         if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
             output = 1e-3 * abs(offset) or 1.0
         low, ranges = X.min(axis=0), np.ptp(X, axis=0)
         tiny = ~(ranges > 1e-14 * np.abs(low))
         ranges = np.where(tiny, np.where(low == 0, 1.0, np.abs(low)), ranges)
+        _require_sane("y", "spread", output, LARGEST_SPREAD)
+        for value in ranges:  # a density of units is the inverse of a volume
+            _require_sane("X", "range", float(value), LARGEST_SPREAD ** (1.0 / len(ranges)))
         return cls(offset, output, low, ranges, LENGTHSCALE_SHARE * math.sqrt(X.shape[1]) * ranges)
+
+
+def _require_sane(name: str, what: str, value: float, largest: float) -> None:
+    if not 1.0 / largest <= value <= largest:
+        raise StatementError(
+            f"{name} has a {what} of {value:.3g}: it must lie between {1.0 / largest:.0e} and {largest:.0e}; "
+            "use other units"
+        )
 
 
 def default_prior(
@@ -81,24 +102,47 @@ def default_prior(
     """
     scales = Scales.of(X, y)
     n_dims = X.shape[1]
-    typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
-    box = _region(region, scales, typical, n_dims)
-    kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale)
-    stated = lengthscale
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)
+    typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
+    box = _region(region, scales, typical, n_dims)
+    level_factor = min(LENGTHSCALE_FACTOR**n_dims, MOST_LEVEL_FACTOR)
+    one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
+    spread = UnknownConstant.about(1.0, level_factor).mean_level if one_unknown else 1.0
+    kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale, spread)
+    stated = lengthscale
+    if isinstance(lengthscale, str):
         level = (kappa / math.exp(float(np.mean(np.log(typical))))) ** n_dims
-        stated = UnknownConstant.about(level, LENGTHSCALE_FACTOR**n_dims)
+        if one_unknown:
+            stated = UnknownConstant.about(level, level_factor)
+        else:
+            upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
+            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, LogNormal(scales.output, AMPLITUDE_FACTOR)),
         region=box,
         bias=scales.output if isinstance(bias, str) and _checks.choice("bias", bias, ("auto",)) else bias,
-        noise=_learned("noise", noise, LogNormal(NOISE_SHARE * scales.output, NOISE_FACTOR)),
+        noise=_noise(noise, scales),
         units_per_lengthscale=kappa,
         anisotropy=anisotropy,
     )
     return prior, scales.offset
+
+
+def _noise(noise: Any, scales: Scales) -> Any:
+    """A statement of noise in full."""
+    level = LogNormal(NOISE_SHARE * scales.output, NOISE_FACTOR)
+    if isinstance(noise, str):
+        _checks.choice("noise", noise, ("learned", "varying", "robust"))
+        if noise == "varying":
+            return VaryingNoise(level, NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE * scales.range)
+        return RobustNoise(level) if noise == "robust" else level
+    if noise is None:
+        raise _checks.fail(
+            "noise", noise, "it must be 'learned', 'varying', 'robust', a positive number, a LogNormal or a noise model"
+        )
+    return noise
 
 
 def _learned(name: str, value: Any, default: LogNormal) -> Any:
@@ -124,9 +168,10 @@ def _typical_lengthscale(lengthscale: Any, X: FloatArray, scales: Scales) -> tup
             values = np.empty(0)
         typical = float(np.median(values)) if len(values) else float(scales.lengthscale[0])
         return np.full(n_dims, typical), None
-    stated = _checks.real_array("lengthscale", lengthscale, "it must be 'learned', positive, a callable or an Intensity")
-    if stated.shape not in ((), (n_dims,)) or np.any(stated <= 0):
-        allowed = f"it must be 'learned', a positive number, {n_dims} of them, a callable or an Intensity"
+    numbers = "a positive number" + (f", {n_dims} of them" if n_dims > 1 else "")
+    allowed = f"it must be 'learned', 'constant', {numbers}, a callable or an Intensity"
+    stated = _checks.positive_array("lengthscale", lengthscale, allowed)
+    if stated.shape not in ((), (n_dims,)):
         raise _checks.fail("lengthscale", lengthscale, allowed)
     return np.broadcast_to(stated, (n_dims,)).astype(np.float64), None
 
@@ -141,21 +186,22 @@ def _region(region: Any, scales: Scales, typical: FloatArray, n_dims: int) -> Re
     return Region(scales.low - margin, scales.low + scales.range + margin)
 
 
-def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengthscale: Any) -> float:
+def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengthscale: Any, spread: float) -> float:
+    """The number to state; `spread` is the expected over the typical level."""
     if not isinstance(value, str):
         return _checks.positive("units_per_lengthscale", value)
     _checks.choice("units_per_lengthscale", value, ("auto",))
     if isinstance(lengthscale, Intensity):
         return UNITS_PER_LENGTHSCALE
-    lengths = float(np.prod(box.widths / typical))  # region's volume in lengthscales
+    lengths = spread * float(np.prod(box.widths / typical))  # region's volume in lengthscales
     most = MOST_UNITS.get(box.n_dims, MOST_UNITS_BEYOND)
-    affordable = (most / lengths) ** (1.0 / box.n_dims)
-    if affordable < UNITS_PER_LENGTHSCALE:
+    affordable = math.pow(most / lengths, 1.0 / box.n_dims)
+    if affordable < FEW_UNITS_PER_LENGTHSCALE:
         warnings.warn(
-            f"units_per_lengthscale lowered from {UNITS_PER_LENGTHSCALE:g} to {affordable:.2g}, so that the network has "
-            f"about {most:.0f} units instead of {UNITS_PER_LENGTHSCALE**box.n_dims * lengths:,.0f}; state it to have more",
+            f"units_per_lengthscale lowered from {UNITS_PER_LENGTHSCALE:g} to {affordable:.2g}, so that the network "
+            f"has about {most:.0f} units instead of {UNITS_PER_LENGTHSCALE**box.n_dims * lengths:,.0f}; "
+            "draws are then less smooth than the lengthscale says; state it to have more",
             StatementWarning,
             stacklevel=4,
         )
-        return affordable
-    return UNITS_PER_LENGTHSCALE
+    return min(affordable, UNITS_PER_LENGTHSCALE)

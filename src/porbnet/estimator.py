@@ -7,17 +7,20 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from porbnet import _checks, mixture
 from porbnet._checks import FloatArray
+from porbnet._numba import is_cold
 from porbnet._random import RandomState, generator, seed_sequence
 from porbnet.defaults import default_prior
 from porbnet.diagnostics import Diagnostics, diagnose
 from porbnet.errors import ConvergenceWarning, StatementError
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.sweep import run
 from porbnet.inference.driver import run_chains
 from porbnet.model.network import Networks
 from porbnet.model.prior import Prior
@@ -47,11 +50,14 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     lengthscale : "learned", float, sequence of float, callable or Intensity, default "learned"
-        In the units of the input. "learned" (or "constant"): one unknown lengthscale. Otherwise as in `Prior`.
+        In the units of the input. "learned": an unknown function of the input (one unknown number in more than three
+        dimensions). "constant": one unknown number. Otherwise as in `Prior`.
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
-    noise : "learned", float or LogNormal
-        Standard deviation of an observation about f, in the units of the output.
+    noise : "learned", "varying", "robust", float, array, LogNormal, VaryingNoise or RobustNoise
+        Standard deviation of an observation about f, in the units of the output. "learned": one unknown number.
+        "varying": an unknown function of the input. "robust": Student-t errors, for outliers. An array of shape
+        (n_points,): known, one per observation (a new observation is then given their root mean square).
     bias : "auto" or float
         Standard deviation of the constant in f, about the mean of y.
     region : "auto", (low, high) or one pair per dimension
@@ -106,9 +112,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         prior: Prior | None = None,
         sampler: str = "collapsed",
         n_chains: int = 4,
-        n_warmup: int = 1000,
+        n_warmup: int = 500,
         n_draws: int = 1000,
-        thin: int = 1,
+        thin: int = 3,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         progress: bool | None = None,
@@ -139,40 +145,65 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array of shape (n_points, n_features)
         y : array of shape (n_points,)
         sample_weight : array of shape (n_points,), optional
-            Known relative precisions: observation n has noise sd noise / √weight_n. A weight of zero leaves it out.
+            How often each row counts: whole numbers. 2 is the same as the row given twice, 0 leaves it out.
 
         Returns
         -------
         self
+
+        Notes
+        -----
+        Ctrl-C ends sampling early: the draws that every chain has are kept, with a warning. If there are none yet,
+        `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         """
         _checks.choice("sampler", self.sampler, ("collapsed",))
         n_chains, n_draws, thin = (
             _checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin")
         )
         n_warmup = _checks.count("n_warmup", self.n_warmup, minimum=0)
+        self._check_running()
         root = seed_sequence(self.random_state)
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
-        weight = None
+        noise, weight = self._known_noise(len(y))
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
-            if len(y) < 2:
-                raise StatementError("sample_weight leaves fewer than 2 observations: at least 2 must be above zero")
-        self.prior_, self.offset_ = self._statement(X, y)
-        problem = Problem.of(self.prior_, X, y - self.offset_, weight)
+            rows = _repeated_rows(sample_weight, X)
+            X, y, weight = X[rows], y[rows], None if weight is None else weight[rows]
+        prior, offset = self._statement(X, y, noise)
+        problem = Problem.of(prior, X, y - offset, weight)
         makers = [
             functools.partial(CollapsedChain, problem, seed, n_warmup, n_draws, thin) for seed in root.spawn(n_chains)
         ]
-        results = run_chains(makers, self.n_jobs, self.progress)
-        self.posterior_ = Posterior(problem, results, self.offset_)
+        note = "compiling kernels, once" if is_cold(run) else ""
+        results = run_chains(makers, self.n_jobs, self.progress, note)
+        # only now, so that an interrupted second fit leaves the first one whole
+        self.prior_, self.offset_ = prior, offset
+        self.posterior_ = Posterior(problem, results, offset)
         self.diagnostics_: Diagnostics = diagnose(self.posterior_)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _statement(self, X: FloatArray, y: FloatArray) -> tuple[Prior, float]:
+    def _check_running(self) -> None:
+        """The parameters that say how to run, not what to fit."""
+        jobs = self.n_jobs
+        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
+            raise _checks.fail("n_jobs", jobs, "it must be a whole number other than 0 (-1: all cores) or None")
+        if self.progress is not None and not isinstance(self.progress, bool | np.bool_):
+            raise _checks.fail("progress", self.progress, "it must be True, False or None")
+
+    def _known_noise(self, n_points: int) -> tuple[Any, FloatArray | None]:
+        """Known noise per observation as one number and weights; anything else as it is, without weights."""
+        if self.noise is None or isinstance(self.noise, str) or np.ndim(self.noise) == 0:
+            return self.noise, None
+        allowed = f"it must be {n_points} positive finite numbers, one per observation"
+        sd = _checks.positive_array("noise", self.noise, allowed)
+        if sd.shape != (n_points,):
+            raise _checks.fail("noise", self.noise, allowed)
+        typical = float(np.sqrt(np.mean(sd**2)))
+        return typical, (typical / sd) ** 2
+
+    def _statement(self, X: FloatArray, y: FloatArray, noise: Any) -> tuple[Prior, float]:
         if self.prior is not None:
             if not isinstance(self.prior, Prior):
                 raise _checks.fail("prior", self.prior, "it must be a Prior")
@@ -187,7 +218,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self.prior.check(X)
             return self.prior, 0.0
-        return default_prior(X, y, **{name: getattr(self, name) for name in _STATEMENTS})
+        return default_prior(X, y, **{name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise})
 
     # --- predictions -------------------------------------------------------------------------------------------
 
@@ -220,9 +251,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         posterior = self.posterior_
         if not return_std and not return_cov:
             return self._mean(points)
-        noise2 = float(np.mean(posterior.noise**2)) if of == "y" else 0.0
+        noise2 = posterior.noise_variance(points) if of == "y" else np.zeros(len(points))
         if return_cov:
-            return self._mean(points), posterior.covariance(points) + noise2 * np.eye(len(points))
+            return self._mean(points), posterior.covariance(points) + np.diag(noise2)
         mean, variance = posterior.mean_and_variance(points, self.n_jobs)
         return mean, np.sqrt(variance + noise2)
 
@@ -251,12 +282,10 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
         if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
             raise _checks.fail("q", q, allowed)
-        noise2 = self.posterior_.noise[:, None] ** 2 if of == "y" else 0.0
         result = np.empty((len(points), len(probabilities)))
-        for rows, moments in self.posterior_.f_moments(points, self.n_jobs):
-            variance = moments.variance + noise2
+        for rows, parts in self.posterior_.predictive(points, of, self.n_jobs):
             for j, p in enumerate(probabilities):
-                result[rows, j] = mixture.quantile(float(p), moments.mean, np.maximum(variance, 1e-300))
+                result[rows, j] = mixture.quantile(float(p), parts.mean, parts.variance, parts.weights)
         return result
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
@@ -284,9 +313,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if len(values) != len(points):
             raise _checks.fail("y", y, f"it must be {len(points)} finite numbers, one per row of X")
         result = np.empty(len(points))
-        for rows, moments in self.posterior_.f_moments(points, self.n_jobs):
-            variance = moments.variance + self.posterior_.noise[:, None] ** 2
-            result[rows] = mixture.log_density(values[rows], moments.mean, variance)
+        for rows, parts in self.posterior_.predictive(points, "y", self.n_jobs):
+            result[rows] = mixture.log_density(values[rows], parts.mean, parts.variance, parts.weights)
         return result
 
     def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
@@ -300,10 +328,10 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rng = generator(random_state)
         chosen = self.posterior_.choose(_checks.count("n_samples", n_samples), rng)
         f = self.posterior_.subset(chosen)(points).T
-        return np.asarray(f + self.posterior_.noise[chosen] * rng.standard_normal(f.shape))
+        return np.asarray(f + self.posterior_.sample_errors(points, chosen, rng))
 
     def sample_functions(self, n: int = 1, random_state: RandomState = 0) -> Networks:
-        """n explicit networks from the posterior, callable anywhere and with gradients (for Thompson sampling)."""
+        """Explicit networks from the posterior, callable anywhere and with gradients (for Thompson sampling)."""
         check_is_fitted(self, "posterior_")
         chosen = self.posterior_.choose(_checks.count("n", n), generator(random_state))
         return self.posterior_.subset(chosen)
@@ -323,7 +351,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def noise_at(self, X: Any, coverage: float = 0.9) -> Band:
         """Posterior mean and interval of the noise sd at points, in the units of the output."""
         points = self._points(X)
-        return _band(np.repeat(self.posterior_.noise[:, None], len(points), axis=1), coverage)
+        return _band(self.posterior_.noise_at(points), coverage)
 
     def width_distribution(self) -> dict[int, float]:
         """Posterior probability of every width (number of units) that was met."""
@@ -337,6 +365,18 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from porbnet.summary import summarize
 
         return summarize(self)
+
+
+def _repeated_rows(sample_weight: Any, X: FloatArray) -> NDArray[np.int64]:
+    """Indices of rows, each as often as its weight says."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if np.any(weight != np.round(weight)):
+        allowed = "it must be whole numbers, how often each row counts; known precisions belong into noise="
+        raise _checks.fail("sample_weight", sample_weight, allowed)
+    rows = np.repeat(np.arange(len(X)), weight.astype(np.int64))
+    if len(rows) < 2:
+        raise StatementError("sample_weight leaves fewer than 2 observations: at least 2 are needed")
+    return rows
 
 
 def _band(values: FloatArray, coverage: float) -> Band:

@@ -9,18 +9,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, gammaincinv, ndtr, stdtrit
 
 from porbnet import _checks
 from porbnet._checks import FloatArray
+from porbnet.grid_gp import GridGP, lengthscale_vector
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.draws import ChainDraws
 from porbnet.inference.driver import ChainResult
+from porbnet.intensity import SigmoidGP
+from porbnet.intensity.tabulated import interpolation_weights
 from porbnet.model.moments import scale_of
 from porbnet.model.network import Networks
+from porbnet.noise import RobustNoise, VaryingNoise
 
 _DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
+_STACKED = 2000  # rows of design matrices multiplied at a time
 _BLOCK_POINTS = 2048  # new points handled at a time
-_MOST_BYTES = 64_000_000  # of tables of draws by points
+_MOST_BYTES = 32_000_000  # of tables of draws by points
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +35,15 @@ class FMoments:
 
     mean: FloatArray
     variance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A Gaussian mixture at each point: mean and variance of shape (n_components, n_points), weights or None if equal."""
+
+    mean: FloatArray
+    variance: FloatArray
+    weights: FloatArray | None
 
 
 class Posterior:
@@ -91,9 +106,7 @@ class Posterior:
     @property
     def log_likelihood(self) -> FloatArray:
         """Log marginal likelihood of each draw, shape (n_draws,), for outputs in their own units."""
-        data = self.problem.data
-        jacobian = float(np.sum(np.log(data.root_weight))) - len(data.y) * math.log(self.problem.scaling.y_scale)
-        return self.draws.log_p + jacobian
+        return self.draws.log_p - len(self.problem.data.y) * math.log(self.problem.scaling.y_scale)
 
     @property
     def networks(self) -> Networks:
@@ -133,11 +146,58 @@ class Posterior:
         if prior.intensity.known:
             return np.tile(prior.intensity.value(points), (len(self), 1))
         levels = self.draws.values[:, 2] / self.problem.scaling.volume
+        if isinstance(prior.intensity, SigmoidGP):
+            process = prior.intensity.process(prior.region)
+            return levels[:, None] * self._curve(process, self.draws.intensity_z, points, expit)
         return np.repeat(levels[:, None], len(points), axis=1)
 
     def lengthscale(self, X: Any) -> FloatArray:
         """Lengthscale of every draw, shape (n_draws, n_points), in the units of the input."""
         return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.hyper.s0, self.n_dims)
+
+    def noise_at(self, X: Any) -> FloatArray:
+        """Noise sd of every draw at points, shape (n_draws, n_points), in the units of the output.
+
+        With Student-t errors it is their scale.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        noise = self.problem.prior.noise
+        if isinstance(noise, VaryingNoise):
+            region = self.problem.prior.region
+            process = GridGP(region, noise.variance, lengthscale_vector("lengthscale", noise.lengthscale, self.n_dims))
+            return self.noise[:, None] * np.exp(self._curve(process, self.draws.noise_z, points))
+        return np.repeat(self.noise[:, None], len(points), axis=1)
+
+    def noise_variance(self, X: Any) -> FloatArray:
+        """Posterior mean of the variance of an observation about f at points, shape (n_points,).
+
+        The variance of Student-t errors may be infinite; for them it is the square of half the width of their central
+        68 % interval.
+        """
+        squares = self.noise_at(X) ** 2
+        if isinstance(self.problem.prior.noise, RobustNoise):
+            squares = squares * stdtrit(self.draws.values[:, 3], ndtr(1.0))[:, None] ** 2
+        return np.asarray(squares.mean(axis=0))
+
+    def sample_errors(self, X: Any, rows: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+        """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
+        sd = self.noise_at(X)[rows].T
+        if isinstance(self.problem.prior.noise, RobustNoise):
+            return np.asarray(sd * rng.standard_t(self.draws.values[rows, 3], size=sd.shape))
+        return np.asarray(sd * rng.standard_normal(sd.shape))
+
+    def _curve(self, process: GridGP, z: FloatArray, points: FloatArray, link: Any = None) -> FloatArray:
+        """Curves with coefficients z at points, shape (n_draws, n_points); the link is applied at the knots."""
+        region = process.region
+        knots, shares = interpolation_weights(process.shape, region, np.clip(points, region.low, region.high))
+        result = np.zeros((len(z), len(points)))
+        step = max(1, _MOST_BYTES // (16 * math.prod(process.shape)))
+        for start in range(0, len(z), step):
+            tables = process.expand(z[start : start + step]).reshape(-1, math.prod(process.shape))
+            tables = tables if link is None else link(tables)
+            for j in range(knots.shape[1]):
+                result[start : start + step] += shares[:, j] * tables[:, knots[:, j]]
+        return result
 
     # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
 
@@ -165,6 +225,41 @@ class Posterior:
                 self.offset + _unsorted(mean, order) * scale, _unsorted(np.maximum(variance, 0.0), order) * scale**2
             )
 
+    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Components]]:
+        """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks of points: pairs (rows of X, mixture).
+
+        One component per draw; with Student-t errors several, by quadrature over their scale.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        robust = of == "y" and isinstance(self.problem.prior.noise, RobustNoise)
+        for rows, moments in self.f_moments(points, n_jobs):
+            if of == "f":
+                yield rows, Components(moments.mean, np.maximum(moments.variance, 1e-300), None)
+                continue
+            noise2 = self.noise_at(points[rows]) ** 2
+            if not robust:
+                yield rows, Components(moments.mean, moments.variance + noise2, None)
+                continue
+            # at most about 2,000 draws: each has several components
+            step = max(1, len(self) // 2000)
+            scales, weights = self._error_scales(step)
+            mean, variance, noise2 = moments.mean[::step], moments.variance[::step], noise2[::step]
+            n_nodes = scales.shape[1]
+            spread = variance[:, None, :] + noise2[:, None, :] / scales[:, :, None]
+            yield rows, Components(
+                np.repeat(mean, n_nodes, axis=0), spread.reshape(-1, mean.shape[1]), (weights / len(mean)).ravel()
+            )
+
+    def _error_scales(self, step: int, n_nodes: int = 16) -> tuple[FloatArray, FloatArray]:
+        """Quadrature of w ~ Gamma(ν/2, ν/2) for every step-th draw: nodes and weights, shape (n_draws, n_nodes)."""
+        half = 0.5 * self.draws.values[::step, 3][:, None]
+        low, high = (np.log(gammaincinv(half, p) / half) for p in (1e-6, 1.0 - 1e-8))
+        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+        logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
+        log_mass = half * logs - half * np.exp(logs)
+        mass = weights * np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
+        return np.exp(logs), mass / mass.sum(axis=1, keepdims=True)
+
     def _sorted(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
         u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
         order = np.argsort(u[:, 0], kind="stable")
@@ -181,12 +276,14 @@ class Posterior:
 
     def _part(self, x: FloatArray, first: int, last: int, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
         """Draws [first, last): their sums, and their rows of `keep`."""
+        from porbnet.inference.collapsed.chain import prediction_state
         from porbnet.inference.collapsed.predict import Block, moments_of_draws
         from porbnet.inference.collapsed.state import empty_tuning, empty_units, empty_work
 
         problem, draws = self.problem, self.draws
         n_dims, n_points = problem.data.x.shape
         capacity = int(draws.counts[first:last].max(initial=0)) + 1
+        data, varying = prediction_state(problem)
         length = min(_BLOCK_POINTS, max(x.shape[1], 1))
         block = Block(
             np.empty((capacity, length)),
@@ -198,7 +295,8 @@ class Posterior:
         empty = np.empty((0, 0))
         sums = np.zeros((3, x.shape[1]))
         moments_of_draws(
-            problem.data, problem.hyper, first, last, draws.offsets, draws.values, draws.centers, draws.relative, x,
+            data, problem.hyper, first, last, draws.offsets, draws.values, draws.centers, draws.relative,
+            draws.noise_z, draws.row_weight, varying, x,
             empty_units(capacity, n_dims, n_points), empty_tuning(), empty_work(capacity, n_dims, n_points), block, sums,
             empty if keep is None else keep[0][first:last], empty if keep is None else keep[1][first:last],
         )  # fmt: skip
@@ -206,6 +304,7 @@ class Posterior:
 
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""
+        from porbnet.inference.collapsed.chain import prediction_state
         from porbnet.inference.collapsed.predict import prepare_draw
         from porbnet.inference.collapsed.state import empty_tuning, empty_units, empty_work
 
@@ -215,21 +314,32 @@ class Posterior:
         capacity = int(draws.counts.max(initial=0)) + 1
         units, work = empty_units(capacity, n_dims, n_points), empty_work(capacity, n_dims, n_points)
         mean, total = np.zeros(len(u)), np.zeros((len(u), len(u)))
+        data, varying = prediction_state(problem)
+        tuning = empty_tuning()
+        left: list[FloatArray] = []  # Φ P and Φ m of some draws, so that one product of large matrices adds them all
+        right: list[FloatArray] = []
         for i in range(len(self)):
             prepare_draw(
-                problem.data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative,
-                units, empty_tuning(), work,
+                data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative,
+                draws.noise_z, draws.row_weight, varying, units, tuning, work,
             )  # fmt: skip
             n = int(units.n[0])
-            distance2 = ((u[:, None, :] - units.centers[None, :n]) ** 2).sum(axis=2)
-            design = np.empty((len(u), n + 1))
-            design[:, 0] = problem.data.has_bias
-            design[:, 1:] = np.exp(-0.5 * units.scales[:n] ** 2 * distance2)
-            conditional = design @ units.mean[: n + 1]
+            design = np.empty((n + 1, len(u)))
+            design[0] = data.has_bias
+            distance2 = np.zeros((n, len(u)))
+            for d in range(n_dims):
+                distance2 += np.subtract.outer(units.centers[:n, d], u[:, d]) ** 2
+            np.exp(-0.5 * units.scales[:n, None] ** 2 * distance2, out=design[1:])
+            conditional = units.mean[: n + 1] @ design
             mean += conditional
-            total += design @ units.inverse[: n + 1, : n + 1] @ design.T + np.outer(conditional, conditional)
+            left += [units.inverse[: n + 1, : n + 1] @ design, conditional[None]]
+            right += [design, conditional[None]]
+            if sum(map(len, left)) > _STACKED or i == len(self) - 1:
+                total += np.concatenate(left).T @ np.concatenate(right)
+                left, right = [], []
         mean /= len(self)
-        return np.asarray((total / len(self) - np.outer(mean, mean)) * problem.scaling.y_scale**2)
+        covariance = (total / len(self) - np.outer(mean, mean)) * problem.scaling.y_scale**2
+        return np.asarray(0.5 * (covariance + covariance.T))
 
     def choose(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Rows of n draws chosen at random, without repeats as long as there are enough."""

@@ -13,19 +13,24 @@ if TYPE_CHECKING:
 
 
 def summarize(model: PoRBNetRegressor) -> str:
-    """Verdict, then the posterior of what was learned as median and 90 % interval."""
+    """Verdict, then the posterior of what was learned as median and 90 % interval.
+
+    What varies over the input is pooled over the inputs.
+    """
     posterior, diagnostics = model.posterior_, model.diagnostics_
-    n_points = posterior.problem.data.x.shape[1]
-    lengthscales = posterior.lengthscale(anchor_points(posterior))
+    anchors = anchor_points(posterior)
+    n_points, n_dims = posterior.problem.data.x.T.shape
     rows = [
         ("width (units)", posterior.n_units),
-        ("lengthscale", lengthscales.ravel()),
-        ("noise sd", posterior.noise),
+        ("lengthscale", posterior.lengthscale(anchors)),
+        ("noise sd", posterior.noise_at(anchors)),
         ("amplitude", posterior.amplitude),
     ]
     lines = [
-        f"PoRB-NET fit of {n_points} observations, {posterior.n_dims} input dimension(s)",
-        f"{posterior.n_chains} chains of {posterior.n_draws_per_chain} draws; {diagnostics.verdict}",
+        f"PoRB-NET fit of {_counted(n_points, 'observation')} of {_counted(n_dims, 'input')}, "
+        f"{model.prior_.units_per_lengthscale:.2g} units per lengthscale",
+        f"{_counted(posterior.n_chains, 'chain')} of {_counted(posterior.n_draws_per_chain, 'draw')}; "
+        f"{diagnostics.verdict}",
         "",
         f"{'':<16}{'median':>12}{'5 %':>12}{'95 %':>12}",
     ]
@@ -34,3 +39,7 @@ def summarize(model: PoRBNetRegressor) -> str:
         lines.append(f"{name:<16}{middle:>12.4g}{low:>12.4g}{high:>12.4g}")
     lines += ["", "accepted: " + ", ".join(f"{k} {v:.0%}" for k, v in diagnostics.acceptance.items())]
     return "\n".join(lines)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
