@@ -30,8 +30,8 @@ def fail(name: str, value: Any, allowed: str) -> StatementError:
     return StatementError(f"{name}={show(value)} is not allowed: {allowed}")
 
 
-def number(name: str, value: Any, *, minimum: float = 0.0, inclusive: bool = False) -> float:
-    """A finite real number above `minimum` (or equal to it, if `inclusive`)."""
+def number(name: str, value: Any, *, minimum: float = 0.0, inclusive: bool = False, largest: float = LARGEST) -> float:
+    """A finite real number above `minimum` (or equal to it, if `inclusive`), and within reason."""
     bound = "" if minimum == -np.inf else f" {'at least' if inclusive else 'greater than'} {minimum:g}"
     allowed = f"it must be a finite number{bound}"
     array = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf"
@@ -43,8 +43,8 @@ def number(name: str, value: Any, *, minimum: float = 0.0, inclusive: bool = Fal
         raise fail(name, value, allowed) from None
     if not np.isfinite(result) or result < minimum or (result == minimum and not inclusive):
         raise fail(name, value, allowed)
-    if abs(result) > LARGEST or (minimum == 0 and 0 < result < 1.0 / LARGEST):
-        raise fail(name, value, f"{allowed} (and between {1.0 / LARGEST:g} and {LARGEST:g} in magnitude)")
+    if abs(result) > largest or (minimum == 0 and 0 < result < 1.0 / largest):
+        raise fail(name, value, f"{allowed} (and between {1.0 / largest:g} and {largest:g} in magnitude)")
     return result
 
 

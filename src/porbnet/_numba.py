@@ -38,8 +38,8 @@ _STAMP = _package_stamp()
 
 def _compiled(function: Function, flags: set[str], **options: Any) -> Function:
     dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(function)
-    # Numba looks only at the kernel's own file to see whether its cache is stale. Kernels call kernels in other files, so
-    # that a change there would go unnoticed: the stamp of the whole package is added.
+    # Numba looks only at the kernel's own file to see whether its cache is stale. Kernels call kernels in other files,
+    # so that a change there would go unnoticed: the stamp of all of them is added.
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = (cache_file._source_stamp, _STAMP)

@@ -67,8 +67,10 @@ class Scales:
         tiny = ~(ranges > 1e-14 * np.abs(low))
         ranges = np.where(tiny, np.where(low == 0, 1.0, np.abs(low)), ranges)
         _require_sane("y", "spread", output, LARGEST_SPREAD)
-        for value in ranges:  # a density of units is the inverse of a volume
-            _require_sane("X", "range", float(value), LARGEST_SPREAD ** (1.0 / len(ranges)))
+        for value in ranges:
+            _require_sane("X", "range", float(value), LARGEST_SPREAD)
+        # a density of units is the inverse of a volume
+        _require_sane("X", "volume (product of ranges)", math.prod(ranges), LARGEST_SPREAD)
         return cls(offset, output, low, ranges, LENGTHSCALE_SHARE * math.sqrt(X.shape[1]) * ranges)
 
 

@@ -32,7 +32,8 @@ class Gamma:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", _checks.number("shape", self.shape, minimum=1e-6, inclusive=True))
-        object.__setattr__(self, "rate", _checks.positive("rate", self.rate))
+        # the law of a squared density: a volume to the power of two
+        object.__setattr__(self, "rate", _checks.number("rate", self.rate, largest=_checks.LARGEST**2))
 
     @property
     def mean(self) -> float:

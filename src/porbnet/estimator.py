@@ -157,9 +157,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         """
         _checks.choice("sampler", self.sampler, ("collapsed",))
-        n_chains, n_draws, thin = (
-            _checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin")
-        )
+        n_chains, n_draws, thin = (_checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin"))
         n_warmup = _checks.count("n_warmup", self.n_warmup, minimum=0)
         self._check_running()
         root = seed_sequence(self.random_state)
@@ -320,7 +318,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """Functions from the posterior at points, shape (n_points, n_samples)."""
         points = self._points(X)
-        return self.sample_functions(n_samples, random_state)(points).T
+        return self.sample_functions(_checks.count("n_samples", n_samples), random_state)(points).T
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """New observations from the posterior predictive at points, shape (n_points, n_samples)."""

@@ -61,7 +61,8 @@ class GridGP:
                 f"lengthscale={lengthscale:g} of the Gaussian process is too short for a region of width {width:g}: "
                 f"it must be at least {width * _FEWEST_PER_LENGTHSCALE / (most - 1):.3g}"
             )
-        wanted = math.ceil(lengths * _KNOTS_PER_LENGTHSCALE[n_dims] * refinement) + 1
+        # a little less, so that rounding of a whole number does not add a knot: the units of x must not matter
+        wanted = math.ceil(lengths * _KNOTS_PER_LENGTHSCALE[n_dims] * refinement - 1e-6) + 1
         return int(min(max(wanted, 9), most))
 
     def _basis(self, d: int, lengthscale: float) -> FloatArray:
@@ -69,6 +70,7 @@ class GridGP:
         covariance = np.exp(-0.5 * ((knots[:, None] - knots[None, :]) / lengthscale) ** 2)
         variances, vectors = np.linalg.eigh(covariance)
         variances, vectors = variances[::-1], vectors[:, ::-1]
+        vectors = vectors * np.where(vectors[0] < 0.0, -1.0, 1.0)  # their signs are left open: rounding must not choose
         remaining = 1.0 - np.cumsum(variances) / len(knots)
         n_kept = int(np.argmax(remaining < _DROPPED_VARIANCE)) + 1
         return np.asarray(vectors[:, :n_kept] * np.sqrt(variances[:n_kept]))

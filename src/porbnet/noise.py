@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from porbnet import _checks
@@ -64,7 +64,7 @@ class RobustNoise:
     """
 
     level: float | LogNormal
-    freedom: float | LogNormal = LogNormal(5.0, 2.0)
+    freedom: float | LogNormal = field(default_factory=lambda: LogNormal(5.0, 2.0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", _level(self.level))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class FMoments:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """A Gaussian mixture at each point: mean and variance of shape (n_components, n_points), weights or None if equal."""
+    """A Gaussian mixture at each point: mean and variance of shape (n_components, n_points), weights (None: equal)."""
 
     mean: FloatArray
     variance: FloatArray
@@ -221,12 +222,15 @@ class Posterior:
             x, order = self._sorted(points[rows])
             mean, variance = np.empty((len(self), x.shape[1])), np.empty((len(self), x.shape[1]))
             self._run(x, n_jobs, keep=(mean, variance))
-            yield rows, FMoments(
-                self.offset + _unsorted(mean, order) * scale, _unsorted(np.maximum(variance, 0.0), order) * scale**2
+            yield (
+                rows,
+                FMoments(
+                    self.offset + _unsorted(mean, order) * scale, _unsorted(np.maximum(variance, 0.0), order) * scale**2
+                ),
             )
 
     def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Components]]:
-        """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks of points: pairs (rows of X, mixture).
+        """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
 
         One component per draw; with Student-t errors several, by quadrature over their scale.
         """
@@ -246,8 +250,11 @@ class Posterior:
             mean, variance, noise2 = moments.mean[::step], moments.variance[::step], noise2[::step]
             n_nodes = scales.shape[1]
             spread = variance[:, None, :] + noise2[:, None, :] / scales[:, :, None]
-            yield rows, Components(
-                np.repeat(mean, n_nodes, axis=0), spread.reshape(-1, mean.shape[1]), (weights / len(mean)).ravel()
+            yield (
+                rows,
+                Components(
+                    np.repeat(mean, n_nodes, axis=0), spread.reshape(-1, mean.shape[1]), (weights / len(mean)).ravel()
+                ),
             )
 
     def _error_scales(self, step: int, n_nodes: int = 16) -> tuple[FloatArray, FloatArray]:
@@ -270,7 +277,7 @@ class Posterior:
 
         edges = np.linspace(0, len(self), min(_DRAW_BLOCKS, len(self)) + 1).astype(int)
         parts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-            delayed(self._part)(x, int(a), int(b), keep) for a, b in zip(edges[:-1], edges[1:], strict=True)
+            delayed(self._part)(x, int(a), int(b), keep) for a, b in itertools.pairwise(edges)
         )
         return np.asarray(sum(parts[1:], start=parts[0]))
 
@@ -297,7 +304,8 @@ class Posterior:
         moments_of_draws(
             data, problem.hyper, first, last, draws.offsets, draws.values, draws.centers, draws.relative,
             draws.noise_z, draws.row_weight, varying, x,
-            empty_units(capacity, n_dims, n_points), empty_tuning(), empty_work(capacity, n_dims, n_points), block, sums,
+            empty_units(capacity, n_dims, n_points), empty_tuning(), empty_work(capacity, n_dims, n_points), block,
+            sums,
             empty if keep is None else keep[0][first:last], empty if keep is None else keep[1][first:last],
         )  # fmt: skip
         return sums

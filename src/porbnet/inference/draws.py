@@ -20,7 +20,7 @@ class ChainDraws:
     values : (n_draws, 4) noise sd, amplitude, level, degrees of freedom of the errors
     log_p : (n_draws,) log marginal likelihood of the outputs
     biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and hyper-parameters
-    intensity_z, noise_z : (n_draws, n_coefficients) of the intensity's and the noise's curve; no columns if there is none
+    intensity_z, noise_z : (n_draws, n_coefficients) of the intensity's and the noise's curve, or no columns
     row_weight : (n_draws, n_points) weights of observations with Student-t errors; no columns otherwise
     centers : (total_units, n_dims)
     relative : (total_units,) intensity at the center over the level

@@ -1,23 +1,24 @@
 """Birth, death and moves of units, with weights and bias integrated out.
 
-Given everything else, add a unit with column φ. With u = Φᵀφ/σ², r = φᵀφ/σ² + 1/v_w - uᵀPu and
-μ = (φᵀy/σ² - uᵀm) / r, the marginal likelihood changes by the factor
+Given everything else, add a unit with column φ. With u = Φᵀφ/σ², r = φᵀφ/σ² + 1/v_w - uᵀPu and μ = (φᵀy/σ² - uᵀm) /
+r, the marginal likelihood changes by the factor
 
     B(φ) = p(y | with) / p(y | without) = (r v_w)^(-½) exp(½ r μ²)
 
-and 1/r, μ are the posterior variance and mean of its weight: taking out unit k divides by B_k with 1/r = P_kk and
-μ = m_k, which costs nothing (the Savage-Dickey ratio).
+and 1/r, μ are the posterior variance and mean of its weight: taking out unit k divides by B_k with 1/r = P_kk and μ
+= m_k, which costs nothing (the Savage-Dickey ratio).
 
-Birth and death are proposed with odds ½ : ½. A birth draws c' from λ/Λ; a death picks one of the units at random. The prior
-of the unordered units has density Π λ(c_k) e^(-Λ), so
+Birth and death are proposed with odds ½ : ½. A birth draws c' from λ/Λ; a death picks one of the units at random.
+The prior of the unordered units has density Π λ(c_k) e^(-Λ), so
 
     birth, K -> K + 1:  [λ(c') B] · [½ · 1/(K+1)] / [½ · λ(c')/Λ] = B · Λ / (K + 1)
     death, K -> K - 1:  the reciprocal with K for K + 1:            = K / (Λ B_k)
 
 With K = 0 a death is no move: it is proposed with the same ½ and rejected, so no correction is needed.
 
-A move takes unit k to c': its ratio is B(φ') / B_k · λ(c') / λ(c) · (proposal). A local move adds a symmetric step whose length
-does not depend on the state, and is rejected outside the region; a long move draws c' from λ/Λ, which cancels the λ ratio.
+A move takes unit k to c': its ratio is B(φ') / B_k · λ(c') / λ(c) · (proposal). A local move adds a symmetric step
+whose length does not depend on the state, and is rejected outside the region; a long move draws c' from λ/Λ, which
+cancels the λ ratio.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def fit_candidate(
 ) -> Candidate:
     """Fit the unit at work.center with a given scale, unit `skip` taken out (none if `skip` is the number of units).
 
-    Fills work.column, work.cross (Φᵀφ) and work.applied (P Φᵀφ / σ²). With unit k out, P becomes P - p pᵀ / P_kk and m becomes m - p m_k / P_kk, p the k-th column of P.
+    Fills work.column, work.cross (Φᵀφ) and work.applied (P Φᵀφ / σ²). With unit k out, P becomes P - p pᵀ / P_kk and m
+    becomes m - p m_k / P_kk, p the k-th column of P.
     """
     low, high = fill_column(data, work.center, scale, work.column)
     square, with_y = products(data, units, work.column, low, high, work.cross)
@@ -126,7 +128,7 @@ def broken(candidate: Candidate, weight_variance: float, units: Units, tuning: T
 
 @kernel
 def log_bayes_factor(candidate: Candidate, weight_variance: float) -> float:
-    """log B = -½ log(r v_w) + ½ r μ² of a unit that is not there."""
+    """Log Bayes factor, log B = -½ log(r v_w) + ½ r μ² of a unit that is not there."""
     return -0.5 * math.log(candidate.r * weight_variance) + 0.5 * candidate.r * candidate.mu * candidate.mu
 
 
@@ -184,10 +186,10 @@ def birth_or_death(
 
 @kernel
 def log_bayes_factor_of(units: Units, k: int, weight_variance: float) -> float:
-    """log B_k of a unit that is there, from its posterior variance and mean."""
+    """Log Bayes factor log B_k of a unit that is there, from its posterior variance and mean."""
     variance = units.inverse[k + 1, k + 1]
     mean = units.mean[k + 1]
-    return 0.5 * math.log(variance / weight_variance) + 0.5 * mean * mean / variance
+    return float(0.5 * math.log(variance / weight_variance) + 0.5 * mean * mean / variance)
 
 
 @kernel

@@ -163,9 +163,7 @@ class CollapsedChain:
         made = 0
         while made < n_sweeps:
             has_field = len(self.intensity.z) > 0
-            need = room_needed(
-                self.shape, problem.hyper, self.plan.n_birth_death, self.units, self.values, has_field
-            )
+            need = room_needed(self.shape, problem.hyper, self.plan.n_birth_death, self.units, self.values, has_field)
             if need > len(self.units.scales):
                 self.units = enlarged(self.units, 3 * need // 2)
                 self._allocate_trial(3 * need // 2)
@@ -218,6 +216,7 @@ def _own_shape(shape: Shape) -> Shape:
 
 
 def own_field(field: Field) -> Field:
+    """A curve with coefficients of the caller's own."""
     return field._replace(z=field.z.copy(), table=field.table.copy(), buffers=field.buffers.copy())
 
 

@@ -1,14 +1,17 @@
 """The law of the errors given the function: noise curve, Student-t errors.
 
-The weights of the network are drawn for this step, (b, w) ~ N(m, P), and forgotten after it: a Gibbs step on the joint law.
-Given them the residuals e_n are known, and an evaluation costs one pass over the observations instead of a factorisation,
-so that many updates can be made at once.
+The weights of the network are drawn for this step, (b, w) ~ N(m, P), and forgotten after it: a Gibbs step on the
+joint law. Given them the residuals e_n are known, and an evaluation costs one pass over the observations instead of
+a factorisation, so that many updates can be made at once.
 
-- noise curve, σ(x) = σ exp(h(x)): elliptical slice sampling of the coefficients with log L = Σ_n -h_n - ½ e_n² e^(-2 h_n) / σ².
-- Student-t errors, y_n = f(x_n) + σ ε_n / √w_n with w_n ~ Gamma(ν/2, ν/2): σ and ν move together by Metropolis steps on the
-  t likelihood of the residuals, w integrated out; then w_n | e_n ~ Gamma((ν + 1)/2, (ν + e_n² / σ²)/2).
+- noise curve, σ(x) = σ exp(h(x)): elliptical slice sampling of the coefficients with log L = Σ_n -h_n - ½ e_n²
+  e^(-2 h_n) / σ².
+- Student-t errors, y_n = f(x_n) + σ ε_n / √w_n with w_n ~ Gamma(ν/2, ν/2): σ and ν move together by Metropolis
+  steps on the t likelihood of the residuals, w integrated out; then w_n | e_n ~ Gamma((ν + 1)/2, (ν + e_n² /
+  σ²)/2).
 
-The observations are then weighted anew. Known weights and the noise curve enter through e_n as it stands, scaled by them.
+The observations are then weighted anew. Known weights and the noise curve enter through e_n as it stands, scaled by
+them.
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ def curve_at(varying: Varying, table: Any, i: int) -> float:
     h = 0.0
     for j in range(varying.knots.shape[1]):
         h += varying.shares[i, j] * table[varying.knots[i, j]]
-    return h
+    return float(h)
 
 
 @kernel
@@ -72,7 +75,7 @@ def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float
     for i in range(len(errors)):
         h = curve_at(varying, table, i)
         total -= h + 0.5 * errors[i] * errors[i] * precision * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
-    return total
+    return float(total)
 
 
 @kernel
@@ -121,7 +124,7 @@ def gamma(shape: float, rng: Any) -> float:
         z = rng.standard_normal()
         v = (1.0 + c * z) ** 3
         if v > 0.0 and math.log(1.0 - rng.random()) < 0.5 * z * z + d - d * v + d * math.log(v):
-            return boost * d * v
+            return float(boost * d * v)
 
 
 @inlined_kernel

@@ -1,17 +1,19 @@
 """Curves learned with the units: the intensity λ(c) = λ* sigmoid(h(c)) and the noise sd σ(x) = σ exp(h(x)).
 
-Each h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`porbnet.grid_gp`), updated by elliptical slice
-sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant. λ is multilinear between knots,
-so that its integral is exact. Three likelihoods:
+Each h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`porbnet.grid_gp`), updated by
+elliptical slice sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant.
+λ is multilinear between knots, so that its integral is exact. Three likelihoods:
 
 - intensity alone (centered): the centers stay; log L = Σ_k log λ(c_k) - ∫λ + log p(y | c, scales of λ).
-- intensity with units (marked, non-centered): give unit k a mark t_k ~ U(0, λ(c_k)) and draw the silent points of a unit-rate
-  process on region x [0, λ*], those with t ≥ λ(c). Points and marks together have a law that does not involve z, and the units
-  are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)): units switch on and off as λ moves.
+- intensity with units (marked, non-centered): give unit k a mark t_k ~ U(0, λ(c_k)) and draw the silent points of a
+  unit-rate process on region x [0, λ*], those with t ≥ λ(c). Points and marks together have a law that does not
+  involve z, and the units are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)):
+  units switch on and off as λ moves.
 - noise curve: log L = log p(y | c, σ(x)), observations weighted by exp(-h).
 
-The angle is sought on an arc placed at random around the current state, whose width warm-up sets: an arc of the whole circle, as in
-the original, wastes most evaluations where the data say much. The ellipse runs through all of z, or, for larger steps where the data say much, through a bump at a random place.
+The angle is sought on an arc of random width placed at random around the current state: the whole circle, as in the
+original, wastes most evaluations where the data say much. The ellipse runs through all of z, or through a bump at a
+random place.
 
 Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
 """
@@ -31,7 +33,6 @@ from porbnet.inference.collapsed.state import (
     FIELD_NOISE,
     LEVEL,
     NOISE,
-    STEP_FIELD,
     Data,
     Field,
     Hyper,
@@ -58,7 +59,7 @@ LOG_ARCS = 3.0  # arcs searched are between exp(-3) of the circle and all of it
 
 @kernel
 def expand(field: Field, z: Any, table: Any) -> None:
-    """table = h at the knots for coefficients z: one basis after the other, axis by axis."""
+    """Set table = h at the knots for coefficients z: one basis after the other, axis by axis."""
     n_dims = len(field.ranks)
     left, right = 1, 1
     for d in range(1, n_dims):
@@ -98,7 +99,7 @@ def expand(field: Field, z: Any, table: Any) -> None:
 
 @kernel
 def set_intensity(table: Any, area: Any, shape: Shape) -> None:
-    """g = sigmoid(h) at the knots, and its integral."""
+    """Set g = sigmoid(h) at the knots, and its integral."""
     total = 0.0
     for i in range(len(area)):
         e = fast_exp(max(-abs(table[i]), -690.0))
@@ -145,7 +146,7 @@ def draw_marks(shape: Shape, units: Units, varying: Varying, level: float, rng: 
         if mark >= level * relative_intensity(shape, varying.points[n]):
             varying.marks[n] = mark
             n += 1
-    return n
+    return int(n)
 
 
 @inlined_kernel
@@ -161,7 +162,7 @@ def log_likelihood(
     values: Any,
     work: Work,
 ) -> float:
-    """log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
+    """The log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
     level, n_dims = values[LEVEL], data.x.shape[0]
     expand(field, trial.z, trial.table)
     total = 0.0
@@ -193,10 +194,10 @@ def log_likelihood(
 def local_direction(field: Field, trial: Trial, rng: Any) -> None:
     """A bump of the curve over a random window.
 
-    The sum of h over a window of knots is b·z with b the sum of the basis there, so that moving z along v = b / |b| raises or
-    lowers h around that window, which may be anything from one knot to the whole region. Along any fixed unit vector v the
-    coordinate a = v·z is N(0, 1) and independent of the rest, hence an ellipse through a v and ν v, ν ~ N(0, 1), leaves the
-    prior invariant.
+    The sum of h over a window of knots is b·z with b the sum of the basis there, so that moving z along v = b / |b|
+    raises or lowers h around that window, which may be anything from one knot to the whole region. Along any fixed unit
+    vector v the coordinate a = v·z is N(0, 1) and independent of the rest, hence an ellipse through a v and ν v,
+    ν ~ N(0, 1), leaves the prior invariant.
     """
     n_dims, n = len(field.ranks), len(field.z)
     for i in range(n):
@@ -240,7 +241,6 @@ def elliptical_update(
     values: Any,
     tuning: Tuning,
     work: Work,
-    adapt: float,
     rng: Any,
 ) -> None:
     """One elliptical slice update of a curve, of all of it or of a bump somewhere; P is left stale."""

@@ -30,12 +30,12 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
     for i in range(n):
         for j in range(i):
             total = 0.0
-            for l in range(j):
-                total += factor[i, l] * factor[j, l]
+            for m in range(j):
+                total += factor[i, m] * factor[j, m]
             factor[i, j] = (gram[i, j] * precision - total) * factor[j, j]
         total = 0.0
-        for l in range(i):
-            total += factor[i, l] * factor[i, l]
+        for m in range(i):
+            total += factor[i, m] * factor[i, m]
         prior = 1.0 / bias_variance if i == 0 else 1.0 / weight_variance
         pivot = gram[i, i] * precision + prior - total
         if not pivot > 0.0:
@@ -49,7 +49,7 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
 def log_marginal(
     data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float, work: Any
 ) -> float:
-    """log p(y | centers, hyper-parameters); -inf if A cannot be factored.
+    """Log likelihood log p(y | centers, hyper-parameters); -inf if A cannot be factored.
 
     Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in `work`.
     """
@@ -65,7 +65,7 @@ def log_marginal(
         work[i] = total * units.factor[i, i]
         fit += work[i] * work[i]
     n_points = len(data.y)
-    return (
+    return float(
         -0.5 * n_points * math.log(2.0 * math.pi * noise2)
         - 0.5 * math.log(bias_variance)
         - 0.5 * units.n[0] * math.log(weight_variance)
@@ -113,10 +113,10 @@ def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning,
     for i in range(n):
         for j in range(i):
             inverse[i, j] = 0.0
-        for l in range(i):
-            f = factor[i, l]
-            for j in range(l + 1):
-                inverse[i, j] -= f * inverse[l, j]
+        for m in range(i):
+            f = factor[i, m]
+            for j in range(m + 1):
+                inverse[i, j] -= f * inverse[m, j]
         for j in range(i):
             inverse[i, j] *= factor[i, i]
         inverse[i, i] = factor[i, i]
@@ -125,10 +125,10 @@ def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning,
         f = inverse[i, i]
         for j in range(i + 1):
             inverse[i, j] *= f
-        for l in range(i + 1, n):
-            f = inverse[l, i]
+        for m in range(i + 1, n):
+            f = inverse[m, i]
             for j in range(i + 1):
-                inverse[i, j] += f * inverse[l, j]
+                inverse[i, j] += f * inverse[m, j]
     for i in range(n):
         for j in range(i):
             inverse[j, i] = inverse[i, j]

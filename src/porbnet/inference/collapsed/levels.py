@@ -6,13 +6,15 @@ Noise sd σ and amplitude σ_w have log-normal priors; each is updated on the lo
 
 which needs one factorisation of A per evaluation, the Gram matrix being kept.
 
-The level λ (of a constant intensity, λ² ~ Gamma(α, β) as in the paper; of a sigmoid-GP intensity, λ* ~ Gamma(α, β)) is updated twice:
+The level λ (of a constant intensity, λ² ~ Gamma(α, β) as in the paper; of a sigmoid-GP intensity, λ* ~ Gamma(α, β))
+is updated twice:
 
 - level alone (centered): the centers stay; K log λ - λ ∫g joins the target, and every unit's scale follows λ.
-- level with units (non-centered): give every unit a mark t_k ~ U(0, λ g(c_k)) and think of a unit-rate process of marked points above
-  the region, of which those below λ g are the units. Move log λ by a symmetric step with the marked points held: raising λ switches
-  on the silent points between, which are Poisson with mean (λ' - λ) ∫g and density g; lowering it switches off each unit with
-  probability 1 - λ'/λ. The points' own law is untouched, so the ratio is p(y | λ') p(log λ') / p(y | λ) p(log λ).
+- level with units (non-centered): give every unit a mark t_k ~ U(0, λ g(c_k)) and think of a unit-rate process of
+  marked points above the region, of which those below λ g are the units. Move log λ by a symmetric step with the
+  marked points held: raising λ switches on the silent points between, which are Poisson with mean (λ' - λ) ∫g and
+  density g; lowering it switches off each unit with probability 1 - λ'/λ. The points' own law is untouched, so the
+  ratio is p(y | λ') p(log λ') / p(y | λ) p(log λ).
 """
 
 from __future__ import annotations
@@ -51,9 +53,7 @@ MOST_GROWTH = 3.0  # of the level in one jump; larger ones are rejected either w
 
 
 @kernel
-def room_needed(
-    shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, values: Any, has_field: bool
-) -> int:
+def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, values: Any, has_field: bool) -> int:
     """Units and marked points that one sweep may need room for; more are drawn with probability below 1e-30."""
     growth = 1.0
     need = units.n[0] + n_birth_death + 2
@@ -107,7 +107,7 @@ def log_target(
         log_p = log_marginal(
             data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
         )
-        return log_p + log_level_prior(hyper, level) + units.n[0] * log_value - level * shape.integral[0]
+        return float(log_p + log_level_prior(hyper, level) + units.n[0] * log_value - level * shape.integral[0])
     if which == NOISE:
         noise = math.exp(log_value)
         z = (log_value - hyper.noise_log_mean) / hyper.noise_log_sd
@@ -134,7 +134,7 @@ def slice_update(
     adapt: float,
     rng: Any,
 ) -> None:
-    """Slice sampling (Neal 2003: an interval of a fixed width at a random place around the current value, shrinking in).
+    """Slice sampling (Neal 2003): an interval of a fixed width at a random place around the current value, shrinking.
 
     Without steps out the width decides how far it can go in one update, which warm-up sets to several times the typical
     distance. A level update leaves the units rebuilt at the new level.
@@ -146,7 +146,7 @@ def slice_update(
     left = current - width * rng.random()
     right = left + width
     tuning.tried[row] += 1
-    # one loop with one call of the target, which is large and compiled where it is called: first time round for the height
+    # one loop with one call of the target, which is large and compiled where it is called: first time for the height
     at, proposal, height, shrinks = current, current, 0.0, -1
     while shrinks < MOST_SHRINKS:
         value = log_target(which, at, data, shape, hyper, units, trial, values, work)

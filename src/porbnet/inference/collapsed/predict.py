@@ -1,7 +1,8 @@
 """Moments of f at new points, draw by draw, with the weights integrated out (Rao-Blackwell).
 
-Given a draw's centers and hyper-parameters, f(x) is Gaussian with mean φ(x)ᵀm and variance φ(x)ᵀPφ(x). m and P are computed
-anew from the observations, once per draw; the points are taken in blocks, so that memory does not grow with them.
+Given a draw's centers and hyper-parameters, f(x) is Gaussian with mean φ(x)ᵀm and variance φ(x)ᵀPφ(x). m and P are
+computed anew from the observations, once per draw; the points are taken in blocks, so that memory does not grow
+with them.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def prepare_draw(
     tuning: Tuning,
     work: Work,
 ) -> None:
-    """Units, m and P of one stored draw; the weights of the observations (`data` is the caller's own) follow the draw."""
+    """Units, m and P of one stored draw; the weights of the observations, which are the caller's own, follow it."""
     if noise_z.shape[1] > 0:
         expand(varying.noise, noise_z[draw], varying.noise.table)
     for i in range(row_weight.shape[1]):

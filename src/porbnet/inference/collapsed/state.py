@@ -218,8 +218,7 @@ class Trial(NamedTuple):
 class Tuning(NamedTuple):
     """What warm-up adapts and then freezes.
 
-    steps : (11,) reference width of moves, log step of the level jump, slice widths (from STEP_FIELD on those of curves:
-        global and local, for each of their three updates)
+    steps : (5,) reference width of moves, log step of the level jump, slice widths: see the constants below
     tried, accepted : (n_kinds,) counts by kind of move
     trouble : (2,) refreshes forced by lost precision; largest drift of the mean seen at a refresh
     """
@@ -247,7 +246,7 @@ class Work(NamedTuple):
     vector: Any
 
 
-STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE, STEP_FIELD = range(6)
+STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE = range(5)
 
 
 BLOCK = 32
@@ -306,6 +305,6 @@ def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
 
 def empty_tuning() -> Tuning:
     """Tuning before any warm-up."""
-    steps = np.array([1.0, 0.3, 1.0, 0.5, 1.0, *[2.0] * 6])
+    steps = np.array([1.0, 0.3, 1.0, 0.5, 1.0])
     n = len(MOVE_NAMES)
     return Tuning(steps, np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(2))

@@ -85,7 +85,8 @@ def slow_updates(
             wanted = len(varying.intensity.z) > 0 and (plan.field_updates >> (which - FIELD_CENTERED)) & 1 == 1
         if wanted:
             for i in range(plan.n_global + plan.n_local):
-                elliptical_update(which, i >= plan.n_global, data, shape, hyper, units, varying, trial, values, tuning, work, adapt, rng)
+                local = i >= plan.n_global
+                elliptical_update(which, local, data, shape, hyper, units, varying, trial, values, tuning, work, rng)
     if len(varying.row_weight) > 0 or len(varying.noise.z) > 0:
         refresh(data, units, hyper, values, tuning, work.vector)
         errors_update(data, hyper, units, varying, trial, values, work, rng)

@@ -72,15 +72,15 @@ def poisson(mean: float, rng: Any) -> int:
 @kernel
 def inside(shape: Shape, center: Any) -> bool:
     """Whether a center lies in the box."""
+    within = True
     for d in range(len(center)):
-        if center[d] < 0.0 or center[d] > shape.widths[d]:
-            return False
-    return True
+        within = within and center[d] >= 0.0 and center[d] <= shape.widths[d]
+    return within
 
 
 @kernel
 def scale_at(hyper: Hyper, intensity: float, n_dims: int) -> float:
-    """s = s0 λ^(1/D)."""
+    """Scale s = s0 λ^(1/D)."""
     if n_dims == 1:
         return hyper.s0 * intensity
     if n_dims == 2:
@@ -134,7 +134,7 @@ def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: A
 def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
     # np.int64: a literal would make Numba compile the callee once more
-    low, high = unit_values(data.x, np.int64(0), data.x.shape[1], center, scale, out)
+    low, high = unit_values(data.x, np.int64(0), data.x.shape[1], center, scale, out)  # type: ignore[arg-type]
     root = data.root_weight[low:high]
     for i in range(high - low):
         out[i] *= root[i]
