@@ -69,7 +69,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     sampler : {"collapsed"}
         The exact sampler with weights integrated out.
     n_chains, n_warmup, n_draws, thin : int
-        Chains, sweeps of warm-up, draws kept per chain, sweeps per draw.
+        Chains, sweeps of warm-up, draws kept per chain, sweeps per draw. All of them matter to the verdict: with fewer
+        than 100 effective draws per chain it will be to run longer.
     n_jobs : int or None, default -1
         Chains run in parallel, as in joblib (threads, unless `joblib.parallel_config` says otherwise).
     random_state : int, Generator, SeedSequence, RandomState or None
@@ -94,7 +95,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from porbnet import PoRBNetRegressor
     >>> x = np.linspace(0, 1, 40)[:, None]
     >>> y = np.sin(6 * x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
-    >>> model = PoRBNetRegressor(n_warmup=200, n_draws=200, random_state=0).fit(x, y)
+    >>> model = PoRBNetRegressor("constant", n_warmup=500, n_draws=500, random_state=0).fit(x, y)
     >>> mean, sd = model.predict([[0.5]], return_std=True)
     >>> bool(abs(mean[0] - np.sin(3.0)) < 3 * sd[0])
     True
@@ -153,7 +154,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Notes
         -----
-        Ctrl-C ends sampling early: the draws that every chain has are kept, with a warning. If there are none yet,
+        Ctrl-C ends sampling early: the draws there are, are kept, with a warning. If there are none yet,
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         """
         _checks.choice("sampler", self.sampler, ("collapsed",))

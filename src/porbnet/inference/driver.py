@@ -93,6 +93,7 @@ class Stop:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 os.remove(self._path)
+            self._path = None
 
     def __reduce__(self) -> tuple[type[Stop], tuple[str]]:
         if self._path is None:
@@ -175,7 +176,7 @@ def run_chains(
     Returns
     -------
     list of ChainResult
-        All of one length: after Ctrl-C, what every chain has, with a warning.
+        All of one length; after Ctrl-C what there is, with a warning.
     """
     from joblib import Parallel, delayed
 
@@ -191,10 +192,22 @@ def run_chains(
         interrupted = stop.is_set()
     finally:
         stop.forget()
-    shortest, longest = (f(len(r.draws) for r in results) for f in (min, max))
-    if interrupted or shortest < longest:
-        if shortest == 0:
-            raise SamplingInterrupted("interrupted before every chain had stored a draw: nothing to return")
-        warnings.warn(f"interrupted: {shortest} draws of each chain are kept", PorbnetWarning, stacklevel=3)
-        results = [replace(r, draws=r.draws.first(shortest)) for r in results]
+    if interrupted or len({len(r.draws) for r in results}) > 1:
+        results = _common(results)
+        warnings.warn(
+            f"interrupted: {len(results[0].draws)} draws of "
+            + ("each chain" if len(results) == len(makers) else f"{len(results)} of {len(makers)} chains")
+            + " are kept",
+            PorbnetWarning,
+            stacklevel=3,
+        )
     return results
+
+
+def _common(results: list[ChainResult]) -> list[ChainResult]:
+    """Chains cut to one length, those that have much less than others left out: as many draws in all as can be."""
+    lengths = [len(r.draws) for r in results]
+    kept = max(lengths, key=lambda n: (n * sum(other >= n for other in lengths), -n))
+    if kept == 0:
+        raise SamplingInterrupted("interrupted before any chain had stored a draw: nothing to return")
+    return [replace(r, draws=r.draws.first(kept)) for r in results if len(r.draws) >= kept]

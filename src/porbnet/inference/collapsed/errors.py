@@ -23,6 +23,7 @@ from porbnet._numba import fast_exp, inlined_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, expand, local_direction, reweight
+from porbnet.inference.collapsed.gaussian import solve_transposed
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import copy_units, rebuild
 
@@ -33,16 +34,13 @@ TAIL_STEPS = 12  # Metropolis steps of σ and ν
 @kernel
 def draw_weights(units: Units, rng: Any, out: Any) -> None:
     """(b, w) ~ N(m, P) as m + L⁻ᵀ z; the factor of A must be fresh."""
-    n = units.n[0]
-    for i in range(n + 1):
-        out[i] = rng.standard_normal()
-    for i in range(n, -1, -1):
-        total = out[i]
-        for j in range(i + 1, n + 1):
-            total -= units.factor[j, i] * out[j]
-        out[i] = total * units.factor[i, i]
-    for i in range(n + 1):
-        out[i] += units.mean[i]
+    n = units.n[0] + 1
+    for i in range(n):
+        units.ordered[i] = rng.standard_normal()
+    solve_transposed(units, units.ordered)
+    for i in range(n):
+        row = units.order[i]
+        out[row] = units.mean[row] + units.ordered[i]
 
 
 @kernel

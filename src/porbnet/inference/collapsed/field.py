@@ -187,7 +187,7 @@ def log_likelihood(
             append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
     weighted = trial.data if which == FIELD_NOISE else data
-    return total + log_marginal(weighted, trial.units, noise2, weight_variance, hyper.bias_variance, work.vector)
+    return total + log_marginal(weighted, trial.units, noise2, weight_variance, hyper.bias_variance)
 
 
 @kernel

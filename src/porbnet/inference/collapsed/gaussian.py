@@ -3,7 +3,7 @@
     A = ΦᵀΦ / σ² + diag(1/σ_b², 1/v_w, ...),   P = A⁻¹,   m = P Φᵀy / σ²
     log p(y) = -N/2 log(2πσ²) - ½ log σ_b² - K/2 log v_w - ½ log|A| - yᵀy / 2σ² + ½ mᵀAm
 
-A is factored from the Gram matrix, which is kept exactly; P and m are carried by rank-one updates (bordering for a
+A is factored from the Gram matrix, which is kept exactly, within its envelope (`arrange`); P and m are carried by rank-one updates (bordering for a
 birth, Schur complement for a death) and computed afresh now and then.
 """
 
@@ -20,24 +20,52 @@ MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
 
+@kernel
+def arrange(units: Units) -> None:
+    """Order of factorisation: units from left to right, the bias last.
+
+    Units overlap only with near ones, so that in this order A is banded but for the bias's row, and its factor has
+    zeros left of each row's first nonzero (the envelope).
+    """
+    n = units.n[0]
+    for k in range(n):
+        at = k
+        while at > 0 and units.centers[units.order[at - 1] - 1, 0] > units.centers[k, 0]:
+            units.order[at] = units.order[at - 1]
+            at -= 1
+        units.order[at] = k + 1
+    units.order[n] = 0
+    units.first[n] = 0
+    for i in range(n):
+        low, j = units.low[units.order[i] - 1], 0
+        while j < i and units.high[units.order[j] - 1] <= low:
+            j += 1
+        units.first[i] = j
+
+
 @inlined_kernel
 def factorize(units: Units, noise2: float, weight_variance: float, bias_variance: float) -> float:
     """Lower Cholesky factor of A into units.factor; returns log|A|, or NaN if A is not positive definite."""
+    arrange(units)
     n = units.n[0] + 1
     precision = 1.0 / noise2
     factor, gram = units.factor, units.gram
     log_det = 0.0
     for i in range(n):
-        for j in range(i):
+        row, first = units.order[i], units.first[i]
+        for j in range(first, i):
+            start = max(first, units.first[j])
+            mine, other = factor[i, start:j], factor[j, start:j]
             total = 0.0
-            for m in range(j):
-                total += factor[i, m] * factor[j, m]
-            factor[i, j] = (gram[i, j] * precision - total) * factor[j, j]
+            for m in range(j - start):
+                total += mine[m] * other[m]
+            factor[i, j] = (gram[row, units.order[j]] * precision - total) * factor[j, j]
+        mine = factor[i, first:i]
         total = 0.0
-        for m in range(i):
-            total += factor[i, m] * factor[i, m]
-        prior = 1.0 / bias_variance if i == 0 else 1.0 / weight_variance
-        pivot = gram[i, i] * precision + prior - total
+        for m in range(i - first):
+            total += mine[m] * mine[m]
+        prior = 1.0 / bias_variance if row == 0 else 1.0 / weight_variance
+        pivot = gram[row, row] * precision + prior - total
         if not pivot > 0.0:
             return math.nan
         log_det += math.log(pivot)
@@ -46,12 +74,10 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
 
 
 @kernel
-def log_marginal(
-    data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float, work: Any
-) -> float:
+def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float) -> float:
     """Log likelihood log p(y | centers, hyper-parameters); -inf if A cannot be factored.
 
-    Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in `work`.
+    Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in units.ordered.
     """
     log_det = factorize(units, noise2, weight_variance, bias_variance)
     if math.isnan(log_det):
@@ -59,11 +85,13 @@ def log_marginal(
     n = units.n[0] + 1
     fit = 0.0
     for i in range(n):
-        total = units.moment[i] / noise2
-        for j in range(i):
-            total -= units.factor[i, j] * work[j]
-        work[i] = total * units.factor[i, i]
-        fit += work[i] * work[i]
+        first = units.first[i]
+        mine, done = units.factor[i, first:i], units.ordered[first:i]
+        total = units.moment[units.order[i]] / noise2
+        for j in range(i - first):
+            total -= mine[j] * done[j]
+        units.ordered[i] = total * units.factor[i, i]
+        fit += units.ordered[i] * units.ordered[i]
     n_points = len(data.y)
     return float(
         -0.5 * n_points * math.log(2.0 * math.pi * noise2)
@@ -77,7 +105,18 @@ def log_marginal(
 
 
 @kernel
-def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning, work: Any) -> float:
+def solve_transposed(units: Units, vector: Any) -> None:
+    """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
+    for i in range(units.n[0], -1, -1):
+        first = units.first[i]
+        vector[i] *= units.factor[i, i]
+        value, row, rest = vector[i], units.factor[i, first:i], vector[first:i]
+        for j in range(i - first):
+            rest[j] -= row[j] * value
+
+
+@kernel
+def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
     """P, m and the factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted.
 
     If A is not positive definite in floating point (units almost on top of each other, next to no noise), the Gram
@@ -86,54 +125,61 @@ def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning,
     noise2 = values[0] * values[0]
     weight_variance = hyper.weight_factor * values[1] * values[1]
     n = units.n[0] + 1
-    log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance, work)
+    log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
     raised = 1e-14
     while log_p == -math.inf and raised < 1e-3:
         tuning.trouble[0] += 1.0
         for i in range(n):
             units.gram[i, i] *= 1.0 + raised
         raised *= 10.0
-        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance, work)
-    factor, inverse = units.factor, units.inverse
-    # m = L⁻ᵀ (L⁻¹ Φᵀy / σ²)
+        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
+    solve_transposed(units, units.ordered)
     largest, drift = 1e-300, 0.0
-    for i in range(n - 1, -1, -1):
-        total = work[i]
-        for j in range(i + 1, n):
-            total -= factor[j, i] * work[j]
-        work[i] = total * factor[i, i]
-        largest = max(largest, abs(work[i]))
-        drift = max(drift, abs(work[i] - units.mean[i]))
-        units.mean[i] = work[i]
+    for i in range(n):
+        row, value = units.order[i], units.ordered[i]
+        largest = max(largest, abs(value))
+        drift = max(drift, abs(value - units.mean[row]))
+        units.mean[row] = value
     if units.updates[0] > 0:
         tuning.trouble[1] = max(tuning.trouble[1], drift / largest)
         if drift > DRIFT * largest:
             tuning.trouble[0] += 1.0
-    # X = L⁻¹ row by row into the lower triangle of `inverse`, then P = XᵀX; rows are added, which vectorises
-    for i in range(n):
-        for j in range(i):
-            inverse[i, j] = 0.0
-        for m in range(i):
-            f = factor[i, m]
-            for j in range(m + 1):
-                inverse[i, j] -= f * inverse[m, j]
-        for j in range(i):
-            inverse[i, j] *= factor[i, i]
-        inverse[i, i] = factor[i, i]
-    for i in range(n):
-        # row i of P needs X_li for l >= i, and rows l >= i are still those of X
-        f = inverse[i, i]
-        for j in range(i + 1):
-            inverse[i, j] *= f
-        for m in range(i + 1, n):
-            f = inverse[m, i]
-            for j in range(i + 1):
-                inverse[i, j] += f * inverse[m, j]
-    for i in range(n):
-        for j in range(i):
-            inverse[j, i] = inverse[i, j]
+    invert(units)
     units.updates[0] = 0
     return log_p
+
+
+@inlined_kernel
+def invert(units: Units) -> None:
+    """P from the factor: X = L⁻¹ row by row, then P = XᵀX, both in units.scratch; rows are added, which vectorises."""
+    n = units.n[0] + 1
+    factor, scratch = units.factor, units.scratch
+    for i in range(n):
+        for j in range(i):
+            scratch[i, j] = 0.0
+        for m in range(units.first[i], i):
+            f = factor[i, m]
+            for j in range(m + 1):
+                scratch[i, j] -= f * scratch[m, j]
+        for j in range(i):
+            scratch[i, j] *= factor[i, i]
+        scratch[i, i] = factor[i, i]
+    for i in range(n):
+        # row i of P needs X_mi for m >= i, and rows m >= i are still those of X
+        f = scratch[i, i]
+        for j in range(i + 1):
+            scratch[i, j] *= f
+        for m in range(i + 1, n):
+            f = scratch[m, i]
+            if f != 0.0:
+                for j in range(i + 1):
+                    scratch[i, j] += f * scratch[m, j]
+    for i in range(n):
+        row = units.order[i]
+        for j in range(i + 1):
+            column = units.order[j]
+            units.inverse[row, column] = scratch[i, j]
+            units.inverse[column, row] = scratch[i, j]
 
 
 @kernel

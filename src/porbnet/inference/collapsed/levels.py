@@ -105,7 +105,7 @@ def log_target(
         level = math.exp(log_value)
         rebuild(data, hyper, units, level, work.cross, trial)
         log_p = log_marginal(
-            data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
+            data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance
         )
         return float(log_p + log_level_prior(hyper, level) + units.n[0] * log_value - level * shape.integral[0])
     if which == NOISE:
@@ -114,9 +114,7 @@ def log_target(
     else:
         amplitude = math.exp(log_value)
         z = (log_value - hyper.amplitude_log_mean) / hyper.amplitude_log_sd
-    log_p = log_marginal(
-        data, units, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance, work.vector
-    )
+    log_p = log_marginal(data, units, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance)
     return log_p - 0.5 * z * z
 
 
@@ -204,7 +202,7 @@ def level_jump(
             append(data, trial, work.center, g, scale_at(hyper, new * g, n_dims), work.cross)
     noise2 = values[NOISE] * values[NOISE]
     weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    new_log_p = log_marginal(data, trial, noise2, weight_variance, hyper.bias_variance, work.vector)
+    new_log_p = log_marginal(data, trial, noise2, weight_variance, hyper.bias_variance)
     log_prior = log_level_prior(hyper, new) - log_level_prior(hyper, old)
     accepted = accept(new_log_p - log_p + log_prior, rng)
     if accepted:

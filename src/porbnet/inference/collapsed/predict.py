@@ -88,7 +88,7 @@ def prepare_draw(
     for k in range(offsets[draw], offsets[draw + 1]):
         scale = scale_at(hyper, values[draw, LEVEL] * relative[k], n_dims)
         append(data, units, centers[k], relative[k], scale, work.cross)
-    refresh(data, units, hyper, values[draw], tuning, work.vector)
+    refresh(data, units, hyper, values[draw], tuning)
 
 
 @kernel

@@ -141,7 +141,11 @@ class Units(NamedTuple):
     moment : (size,) Φᵀy
     inverse : (size, size) P = A⁻¹
     mean : (size,) posterior mean of bias and weights
-    factor : (size, size) lower Cholesky factor of A, its diagonal inverted; valid right after a factorisation
+    factor : (size, size) lower Cholesky factor of A with rows and columns in `order`, its diagonal inverted; valid
+        right after a factorisation
+    order : (size,) rows in the order of factorisation: units from left to right, the bias last
+    first : (size,) first nonzero place of each row of the factor, in that order
+    scratch : (size, size), ordered : (size,) work space in that order
     updates : (1,) rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
     """
 
@@ -157,6 +161,10 @@ class Units(NamedTuple):
     inverse: Any
     mean: Any
     factor: Any
+    order: Any
+    first: Any
+    scratch: Any
+    ordered: Any
     updates: Any
 
 
@@ -273,6 +281,10 @@ def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
         inverse=np.zeros((size, size)),
         mean=np.zeros(size),
         factor=np.zeros((size, size)),
+        order=np.zeros(size, dtype=np.int64),
+        first=np.zeros(size, dtype=np.int64),
+        scratch=np.zeros((size, size)),
+        ordered=np.zeros(size),
         updates=np.zeros(1, dtype=np.int64),
     )
 

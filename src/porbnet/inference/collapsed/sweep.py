@@ -73,7 +73,7 @@ def slow_updates(
 ) -> None:
     """Hyper-parameters and curves."""
     if hyper.level_shape > 0.0:
-        log_p = refresh(data, units, hyper, values, tuning, work.vector)
+        log_p = refresh(data, units, hyper, values, tuning)
         level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
     for which in range(len(values)):
         if is_unknown(hyper, which):
@@ -88,7 +88,7 @@ def slow_updates(
                 local = i >= plan.n_global
                 elliptical_update(which, local, data, shape, hyper, units, varying, trial, values, tuning, work, rng)
     if len(varying.row_weight) > 0 or len(varying.noise.z) > 0:
-        refresh(data, units, hyper, values, tuning, work.vector)
+        refresh(data, units, hyper, values, tuning)
         errors_update(data, hyper, units, varying, trial, values, work, rng)
 
 
@@ -115,7 +115,7 @@ def sweep(
     """
     for i in range(max(plan.n_birth_death, plan.n_moves)):
         if needs_refresh(units):
-            refresh(data, units, hyper, values, tuning, work.vector)
+            refresh(data, units, hyper, values, tuning)
         if i < plan.n_birth_death:
             birth_or_death(data, shape, hyper, units, values, tuning, work, rng)
         if i < plan.n_moves and units.updates[0] >= 0:
@@ -131,9 +131,9 @@ def sweep(
     log_p = -math.inf
     if not needs_refresh(units):
         noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
-        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance, work.vector)
+        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
     if log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
-        log_p = refresh(data, units, hyper, values, tuning, work.vector)
+        log_p = refresh(data, units, hyper, values, tuning)
     return log_p
 
 
