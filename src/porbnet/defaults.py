@@ -4,10 +4,14 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
 - amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
-- lengthscale: unknown; along each dimension about 0.15 √D times the range of the inputs, give or take a factor 2.5
-  (2 for D = 2, 4^(1/D) beyond, where shorter lengthscales would need too many units).
+- lengthscale: along each dimension about 0.2 √D times the range of the inputs. Learned as a curve (D ≤ 3): the intensity
+  is λ* sigmoid(h), λ* ~ Gamma with shape 4 about twice the typical level, h with variance 4 and a lengthscale of 0.2
+  ranges. As a constant: give or take a factor 2.5 (2 for D = 2, 4^(1/D) beyond, where shorter lengthscales would need
+  too many units).
+- noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
+  ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: 2, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says so
+- units per lengthscale: 1.5, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says so
   where that makes fewer than one.
 """
 
@@ -31,18 +35,18 @@ from porbnet.region import Region
 
 AMPLITUDE_FACTOR = 2.0
 NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
-LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.15, 2.5
+LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.2, 2.5
 MOST_LEVEL_FACTOR = 4.0  # the width goes as lengthscale ** -D: a factor 2.5 ** 3 of it is not affordable
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
-UNITS_PER_LENGTHSCALE = 2.0
+UNITS_PER_LENGTHSCALE = 1.5
 FEW_UNITS_PER_LENGTHSCALE = 1.0  # below it one is told
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 2.0  # of the Gamma prior of λ*; over twice the typical level, as sigmoid(0) is a half
-CURVE_VARIANCE, CURVE_SHARE = 2.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
-NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 1.0, 0.25  # of the noise's
+CURVE_VARIANCE, CURVE_SHARE = 4.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
+NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 2.0, 0.15  # of the noise's
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -340,17 +341,30 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def lengthscale_at(self, X: Any, coverage: float = 0.9) -> Band:
         """Posterior mean and interval of the lengthscale at points, in the units of the input."""
         points = self._points(X)
-        return _band(self.posterior_.lengthscale(points), coverage)
+        return self._band(self.posterior_.lengthscale, points, coverage)
 
     def intensity_at(self, X: Any, coverage: float = 0.9) -> Band:
         """Posterior mean and interval of the intensity at points, in units per unit of input."""
         points = self._points(X)
-        return _band(self.posterior_.intensity(points), coverage)
+        return self._band(self.posterior_.intensity, points, coverage)
 
     def noise_at(self, X: Any, coverage: float = 0.9) -> Band:
         """Posterior mean and interval of the noise sd at points, in the units of the output."""
         points = self._points(X)
-        return _band(self.posterior_.noise_at(points), coverage)
+        return self._band(self.posterior_.noise_at, points, coverage)
+
+    def _band(self, curve: Callable[[FloatArray], FloatArray], points: FloatArray, coverage: float) -> Band:
+        """Mean and central interval over draws of what `curve` gives at points."""
+        coverage = _checks.number("coverage", coverage)
+        if coverage >= 1:
+            raise _checks.fail("coverage", coverage, "it must lie between 0 and 1")
+        ends = [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)]
+        result = np.empty((3, len(points)))
+        for rows in self.posterior_.chunks(len(points)):
+            values = curve(points[rows])
+            result[0, rows] = values.mean(axis=0)
+            result[1:, rows] = np.quantile(values, ends, axis=0)
+        return Band(*result)
 
     def width_distribution(self) -> dict[int, float]:
         """Posterior probability of every width (number of units) that was met."""
@@ -376,11 +390,3 @@ def _repeated_rows(sample_weight: Any, X: FloatArray) -> NDArray[np.int64]:
     if len(rows) < 2:
         raise StatementError("sample_weight leaves fewer than 2 observations: at least 2 are needed")
     return rows
-
-
-def _band(values: FloatArray, coverage: float) -> Band:
-    coverage = _checks.number("coverage", coverage)
-    if coverage >= 1:
-        raise _checks.fail("coverage", coverage, "it must lie between 0 and 1")
-    lower, upper = np.quantile(values, [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)], axis=0)
-    return Band(values.mean(axis=0), lower, upper)

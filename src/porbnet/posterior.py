@@ -156,18 +156,18 @@ class Posterior:
         """Lengthscale of every draw, shape (n_draws, n_points), in the units of the input."""
         return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.hyper.s0, self.n_dims)
 
-    def noise_at(self, X: Any) -> FloatArray:
-        """Noise sd of every draw at points, shape (n_draws, n_points), in the units of the output.
+    def noise_at(self, X: Any, rows: NDArray[np.int64] | slice = slice(None)) -> FloatArray:
+        """Noise sd of every draw (or of some rows of them) at points, shape (n_draws, n_points), in output units.
 
         With Student-t errors it is their scale.
         """
         points = _checks.points("X", X, self.n_dims)
-        noise = self.problem.prior.noise
+        noise, levels = self.problem.prior.noise, self.noise[rows, None]
         if isinstance(noise, VaryingNoise):
             region = self.problem.prior.region
             process = GridGP(region, noise.variance, lengthscale_vector("lengthscale", noise.lengthscale, self.n_dims))
-            return self.noise[:, None] * np.exp(self._curve(process, self.draws.noise_z, points))
-        return np.repeat(self.noise[:, None], len(points), axis=1)
+            return levels * np.exp(self._curve(process, self.draws.noise_z[rows], points))
+        return np.repeat(levels, len(points), axis=1)
 
     def noise_variance(self, X: Any) -> FloatArray:
         """Posterior mean of the variance of an observation about f at points, shape (n_points,).
@@ -175,14 +175,23 @@ class Posterior:
         The variance of Student-t errors may be infinite; for them it is the square of half the width of their central
         68 % interval.
         """
-        squares = self.noise_at(X) ** 2
+        points = _checks.points("X", X, self.n_dims)
+        factor = 1.0
         if isinstance(self.problem.prior.noise, RobustNoise):
-            squares = squares * stdtrit(self.draws.values[:, 3], ndtr(1.0))[:, None] ** 2
-        return np.asarray(squares.mean(axis=0))
+            factor = stdtrit(self.draws.values[:, 3], ndtr(1.0))[:, None] ** 2
+        if not isinstance(self.problem.prior.noise, VaryingNoise):
+            return np.full(len(points), np.mean(self.noise[:, None] ** 2 * factor))
+        chunks = (self.noise_at(points[rows]) ** 2 * factor for rows in self.chunks(len(points)))
+        return np.concatenate([c.mean(axis=0) for c in chunks])
+
+    def chunks(self, n_points: int) -> Iterator[slice]:
+        """Points so many at a time that a table of draws by points stays small."""
+        length = max(1, _MOST_BYTES // (16 * len(self)))
+        return (slice(start, min(start + length, n_points)) for start in range(0, n_points, length))
 
     def sample_errors(self, X: Any, rows: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
-        sd = self.noise_at(X)[rows].T
+        sd = self.noise_at(X, rows).T
         if isinstance(self.problem.prior.noise, RobustNoise):
             return np.asarray(sd * rng.standard_t(self.draws.values[rows, 3], size=sd.shape))
         return np.asarray(sd * rng.standard_normal(sd.shape))
@@ -215,10 +224,8 @@ class Posterior:
     def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[slice, FMoments]]:
         """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments)."""
         points = _checks.points("X", X, self.n_dims)
-        length = max(1, _MOST_BYTES // (16 * len(self)))
         scale = self.problem.scaling.y_scale
-        for start in range(0, len(points), length):
-            rows = slice(start, min(start + length, len(points)))
+        for rows in self.chunks(len(points)):
             x, order = self._sorted(points[rows])
             mean, variance = np.empty((len(self), x.shape[1])), np.empty((len(self), x.shape[1]))
             self._run(x, n_jobs, keep=(mean, variance))

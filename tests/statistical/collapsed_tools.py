@@ -8,22 +8,36 @@ from importance import Estimate, quantities, shares
 
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.driver import run_chain
+from porbnet.inference.collapsed.state import LEVEL, empty_units
+from porbnet.inference.collapsed.units import append, clear, copy_units, relative_intensity, scale_at
+from porbnet.inference.driver import ChainResult
 from porbnet.posterior import Posterior
 
 LIMIT = 4.0  # combined standard errors; a normal variable leaves it with probability 6.3e-5
 
 
-def sample(prior, X, y, seed, *, weight=None, n_chains=4, n_warmup=300, n_draws=5000, thin=2, plan=None, prepare=None):
+def sample(
+    prior, X, y, seed, *, weight=None, n_chains=4, n_warmup=300, n_draws=5000, thin=2, plan=None, prepare=None,
+    chain_type=CollapsedChain,
+):  # fmt: skip
     """The posterior by `n_chains` chains; `prepare` may change a chain before it runs."""
     problem = Problem.of(prior, np.asarray(X, dtype=float), np.asarray(y, dtype=float), weight)
     results = []
-    for i, child in enumerate(np.random.SeedSequence(seed).spawn(n_chains)):
-        chain = CollapsedChain(problem, child, n_warmup, n_draws, thin, plan)
+    for child in np.random.SeedSequence(seed).spawn(n_chains):
+        chain = chain_type(problem, child, n_warmup, n_draws, thin, plan)
         if prepare is not None:
             prepare(chain)
-        results.append(run_chain(lambda chain=chain: chain, i, False, None))
+        results.append(finish(chain))
     return Posterior(problem, results)
+
+
+def finish(chain):
+    """Run a chain to its end."""
+    chain.advance(chain.total_sweeps)
+    n_forced, drift = chain.tuning.trouble
+    return ChainResult(
+        draws=chain.draws(), acceptance=chain.acceptance(), n_forced=int(n_forced), drift=float(drift), seconds=0.0
+    )
 
 
 def estimate_mean(series):
@@ -60,11 +74,32 @@ def estimates_of(posterior, X_new):
 def z_scores(one, other):
     """Differences in combined standard errors, by key."""
     assert one.keys() == other.keys()
-    return {
-        key: (one[key].value - other[key].value) / math.hypot(one[key].error, other[key].error) for key in one
-    }
+    return {key: (one[key].value - other[key].value) / math.hypot(one[key].error, other[key].error) for key in one}
 
 
 def worst(scores):
     """The key and value of the largest difference; NaN counts as largest."""
     return max(scores.items(), key=lambda item: math.inf if math.isnan(item[1]) else abs(item[1]))
+
+
+def set_centers(chain, centers):
+    """Units of a chain at given centers, shape (n_units, n_dims), in the units of the input; P is left stale."""
+    hyper = chain.problem.hyper
+    clear(chain.data, chain.units)
+    for center in chain.problem.scaling.inputs(centers):
+        g = relative_intensity(chain.shape, center)
+        scale = scale_at(hyper, chain.values[LEVEL] * g, len(center))
+        append(chain.data, chain.units, center, g, scale, chain.work.cross)
+
+
+def make_room(chain, capacity):
+    """Give a chain that has not begun room for so many units."""
+    units = empty_units(capacity, *chain.problem.data.x.shape)
+    copy_units(chain.units, units)
+    chain.units = units
+    chain._allocate_trial(capacity)
+
+
+def current_centers(chain):
+    """Centers of a chain's units, shape (n_units, n_dims), in the units of the input."""
+    return chain.problem.scaling.centers(chain.units.centers[: chain.units.n[0]])

@@ -4,8 +4,8 @@ Nothing here calls a kernel of the package. Given centers and hyper-parameters, 
 
     C = σ_b² 1 1ᵀ + v_w Φ Φᵀ + σ² diag(1 / weight),
 
-the "function-space" form, whereas the sampler works with the inverse covariance of the weights. Draws of the prior weighted by
-N(y; 0, C) give every posterior mean and variance with a standard error by the delta method.
+whereas the sampler works with the inverse covariance of the weights. Draws of the prior weighted by N(y; 0, C) give
+every posterior mean and variance, with a standard error by the delta method.
 """
 
 from dataclasses import dataclass
@@ -164,9 +164,7 @@ class Reference:
         log_p, mean, variance = condition(prior, draws, X, y, weight, X_new)
         places = shares(prior, draws.centers[0].T[draws.alive.T])
         owners = np.repeat(np.arange(CHUNK), draws.counts)
-        named = quantities(
-            prior, draws.counts, places, owners, draws.noise, draws.amplitude, draws.level, log_p
-        )
+        named = quantities(prior, draws.counts, places, owners, draws.noise, draws.amplitude, draws.level, log_p)
         return named, mean, variance
 
     def _add(self, name, w, mean, variance):

@@ -49,7 +49,7 @@ never_positive = st.one_of(
     st.just(np.array(-1.0)),
     st.integers(max_value=0),
     st.just(10**400),
-    st.floats(min_value=1e51, allow_infinity=False),
+    st.floats(min_value=1e101, allow_infinity=False),
     st.floats(min_value=0.0, max_value=1e-51),
 )
 bad_positive = st.one_of(not_numbers, never_positive, st.lists(st.floats(), max_size=3), st.just(np.ones(1)))

@@ -3,8 +3,8 @@
     A = ΦᵀΦ / σ² + diag(1/σ_b², 1/v_w, ...),   P = A⁻¹,   m = P Φᵀy / σ²
     log p(y) = -N/2 log(2πσ²) - ½ log σ_b² - K/2 log v_w - ½ log|A| - yᵀy / 2σ² + ½ mᵀAm
 
-A is factored from the Gram matrix, which is kept exactly, within its envelope (`arrange`); P and m are carried by rank-one updates (bordering for a
-birth, Schur complement for a death) and computed afresh now and then.
+A is factored from the Gram matrix, which is kept exactly, within its envelope (`arrange`). P and m are carried by
+rank-one updates (bordering for a birth, Schur complement for a death) and computed afresh now and then.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
 
 @kernel
 def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float) -> float:
-    """Log likelihood log p(y | centers, hyper-parameters); -inf if A cannot be factored.
+    """Log likelihood log p(y | centers, hyper-parameters); -inf if A cannot be factored to any use.
 
     Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in units.ordered.
     """
@@ -92,6 +92,8 @@ def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float
             total -= mine[j] * done[j]
         units.ordered[i] = total * units.factor[i, i]
         fit += units.ordered[i] * units.ordered[i]
+    if not fit <= data.totals[0] / noise2:  # yᵀC⁻¹y below zero: rounding has won, though every pivot was positive
+        return -math.inf
     n_points = len(data.y)
     return float(
         -0.5 * n_points * math.log(2.0 * math.pi * noise2)

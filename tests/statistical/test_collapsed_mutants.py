@@ -1,0 +1,88 @@
+"""The comparison with importance sampling has power: it rejects samplers with an error in them.
+
+One test, because the copy of the package that holds the mutants is compiled once (about 20 CPU seconds).
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from collapsed_tools import LIMIT, estimates_of, sample, worst, z_scores
+from importance import Reference
+from mutants import MUTANTS, build, forget, switch_on
+from test_collapsed_exact import FIXED, LEARNED, PLAN, STEPS, UNKNOWN, observations, one_dimensional, only_jump
+
+from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.state import Plan
+from porbnet.intensity import Constant
+
+PRIORS = {
+    "constant": one_dimensional(Constant(1.2), LEARNED),
+    "few": one_dimensional(Constant(0.4), FIXED, noise=2.0),
+    "constant, moves": one_dimensional(Constant(1.2), FIXED),
+    "piecewise, moves": one_dimensional(STEPS, FIXED),
+    "unknown": one_dimensional(UNKNOWN, FIXED),
+    "unknown, jump only": one_dimensional(UNKNOWN, FIXED),
+}
+
+# On which problem each mutant shows.
+WHERE = {
+    "Λ/K in place of Λ/(K + 1) in a birth": "constant",
+    "a forced birth of the first unit, ratio not corrected": "few",
+    "a step across the edge ends on the edge": "constant, moves",
+    "a local move without the ratio of intensities": "piecewise, moves",
+    "a stale inverse after an update of noise or amplitude": "constant",
+    "a level update without K log λ": "unknown",
+    "a level update without the Jacobian of the logarithm": "unknown",
+    "a level jump down that switches no unit off": "unknown, jump only",
+    "scales that do not follow the level": "unknown",
+    "stored weights without their spread": "constant",
+}
+
+
+@pytest.fixture
+def mutated_chain(tmp_path):
+    yield build(tmp_path)
+    forget()
+
+
+def test_mutants_are_rejected(mutated_chain, seed):
+    """Every mutant is off by more than 4 standard errors somewhere; the copy with none on gives the very same draws."""
+    rng = np.random.default_rng(seed)
+
+    @cache
+    def problem(kind):
+        X, y, X_new = observations(PRIORS[kind], rng)
+        return X, y, X_new, Reference(PRIORS[kind], X, y, X_new, rng, n=100_000).estimates
+
+    def posterior(kind, chain_type=CollapsedChain, mutate=None):
+        def prepare(chain):
+            if mutate is not None:
+                mutate(chain)
+            if kind == "unknown, jump only":
+                only_jump(chain)
+
+        X, y, *_ = problem(kind)
+        n_warmup = 0 if kind == "unknown, jump only" else 300  # warm-up would widen the slice again
+        plan = Plan(3, 15) if kind.endswith("moves") else PLAN
+        return sample(
+            PRIORS[kind], X, y, seed, n_warmup=n_warmup, n_draws=2500, plan=plan, chain_type=chain_type, prepare=prepare
+        )
+
+    for kind in PRIORS:
+        innocent = posterior(kind)
+        copy = posterior(kind, mutated_chain, switch_on(None))
+        for name, values in vars(innocent.draws).items():
+            np.testing.assert_array_equal(values, getattr(copy.draws, name), err_msg=f"{kind}: {name}")
+        key, z = worst(z_scores(estimates_of(innocent, problem(kind)[2]), problem(kind)[3]))
+        assert abs(z) < LIMIT, (kind, key, z)
+
+    assert WHERE.keys() == MUTANTS.keys()
+    unnoticed = {}
+    for name, kind in WHERE.items():
+        wrong = posterior(kind, mutated_chain, switch_on(name))
+        key, z = worst(z_scores(estimates_of(wrong, problem(kind)[2]), problem(kind)[3]))
+        print(f"{name}: {z:.1f} ({key[1]} of {key[0]})")
+        if abs(z) < LIMIT:
+            unnoticed[name] = z
+    assert not unnoticed, unnoticed

@@ -1,0 +1,112 @@
+"""Rounding and bookkeeping: lost precision is noticed and repaired, and draws do not depend on how work is cut up."""
+
+import numpy as np
+import pytest
+from collapsed_tools import current_centers, finish, make_room, set_centers
+
+from porbnet import LogNormal, Prior
+from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.intensity import UnknownConstant
+from porbnet.posterior import Posterior
+
+
+def small_problem(seed, n=30, **stated):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 1))
+    y = np.sin(5.0 * X[:, 0]) + 0.1 * rng.standard_normal(n)
+    stated = {"amplitude": LogNormal(1.0, 2.0), "noise": LogNormal(0.2, 2.0), **stated}
+    return Problem.of(Prior(UnknownConstant.about(8.0, 1.5), region=(-0.5, 1.5), bias=0.5, **stated), X, y)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-9])
+def test_lost_positive_definiteness_is_noticed_and_repaired(gap, seed):
+    """40 units in four heaps and next to no noise: A cannot be factored as it is."""
+    problem = small_problem(seed, noise=1e-9)
+    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, 60)
+    heaps = np.repeat([0.1, 0.3, 0.6, 0.9], 10) + gap * np.arange(40)
+    make_room(chain, 200)
+    set_centers(chain, heaps[:, None])
+    chain.advance(1)
+    assert chain.tuning.trouble[0] > 0
+    result = finish(chain)
+    posterior = Posterior(problem, [result])
+    X_new = np.linspace(0.0, 1.0, 7)[:, None]
+    for values in (posterior.f(X_new), posterior.log_likelihood, *posterior.mean_and_variance(X_new), posterior.noise):
+        assert np.all(np.isfinite(values))
+    assert np.all(posterior.mean_and_variance(X_new)[1] > 0)
+    assert np.all(posterior.log_likelihood <= highest_log_likelihood(posterior))
+
+
+def highest_log_likelihood(posterior):
+    """Densities of outputs never exceed that of noise alone at its mode."""
+    return -0.5 * len(posterior.problem.data.y) * np.log(2.0 * np.pi * posterior.noise**2)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6, 1e-7, 1e-9])
+def test_too_little_noise_gives_no_impossible_likelihoods(noise, seed):
+    """Residuals a hundred or more times the stated noise, where rounding alone can make likelihoods of exp(1e11)."""
+    problem = small_problem(seed, noise=noise)
+    posterior = Posterior(problem, [finish(CollapsedChain(problem, np.random.SeedSequence(seed), 0, 200))])
+    assert np.all(posterior.log_likelihood <= highest_log_likelihood(posterior))
+
+
+def test_a_corrupted_inverse_is_noticed(seed):
+    """A P with a wrong sign, as rounding may leave it: counted, computed afresh, and the chain goes on as it should."""
+    problem = small_problem(seed, noise=0.1)
+    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, 200)
+    chain.advance(50)
+    before = chain.tuning.trouble[0]
+    chain.units.inverse[:] *= 1e6
+    chain.units.updates[0] = 1
+    chain.advance(50)
+    assert chain.tuning.trouble[0] > before
+    n = chain.units.n[0] + 1
+    A = chain.units.gram[:n, :n] / chain.values[0] ** 2
+    A += np.diag(
+        [1.0 / problem.hyper.bias_variance] + [1.0 / (problem.hyper.weight_factor * chain.values[1] ** 2)] * (n - 1)
+    )
+    np.testing.assert_allclose(chain.units.inverse[:n, :n] @ A, np.eye(n), atol=1e-6)
+
+
+def assert_same_draws(one, other):
+    for name, array in vars(one).items():
+        np.testing.assert_array_equal(array, getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("pieces", [[1] * 700, [7] * 100, [699, 1], [1, 350, 2, 1000]])
+def test_draws_do_not_depend_on_how_sweeps_are_cut(pieces, seed):
+    problem = small_problem(seed)
+    chains = [CollapsedChain(problem, np.random.SeedSequence(seed), 100, 200, 3) for _ in range(2)]
+    chains[0].advance(1000)
+    for n in pieces:
+        chains[1].advance(n)
+    assert all(chain.finished for chain in chains)
+    assert_same_draws(chains[0].draws(), chains[1].draws())
+
+
+def test_draws_do_not_depend_on_the_capacity(seed):
+    """A chain that starts with room for its units alone, and grows, against one with room to spare."""
+    problem = small_problem(seed, n=12)
+    tight, roomy = (CollapsedChain(problem, np.random.SeedSequence(seed), 100, 300) for _ in range(2))
+    make_room(tight, max(1, int(tight.units.n[0])))
+    make_room(roomy, 5000)
+    start = len(tight.units.scales)
+    for chain in (tight, roomy):
+        chain.advance(400)
+    assert len(tight.units.scales) > start
+    assert len(roomy.units.scales) == 5000
+    assert_same_draws(tight.draws(), roomy.draws())
+    np.testing.assert_array_equal(current_centers(tight), current_centers(roomy))
+
+
+def test_storage_in_pieces_gives_the_same_draws(seed, monkeypatch):
+    """Little room for draws: `run` returns early, again and again."""
+    problem = small_problem(seed, n=12)
+    chains = []
+    for room in (200_000, 1000):
+        monkeypatch.setattr("porbnet.inference.collapsed.chain._ROOM", room)
+        chains.append(CollapsedChain(problem, np.random.SeedSequence(seed), 50, 200))
+        chains[-1].advance(250)
+    assert len(chains[1].pieces) > len(chains[0].pieces)
+    assert_same_draws(*(chain.draws() for chain in chains))

@@ -1,0 +1,172 @@
+"""The algebra of birth, death and moves: pairs cancel, and what is carried along equals what is computed afresh."""
+
+import math
+
+import numpy as np
+import pytest
+from collapsed_tools import current_centers
+from importance import PriorDraws, condition
+
+from porbnet import Prior
+from porbnet.inference.collapsed.birth_death import (
+    birth_or_death,
+    fit_candidate,
+    insert,
+    log_bayes_factor,
+    log_bayes_factor_of,
+    move,
+)
+from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.gaussian import refresh, remove
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.state import AMPLITUDE, LEVEL, NOISE
+from porbnet.inference.collapsed.units import REACH, draw_center, scale_at
+from porbnet.intensity import Piecewise
+
+KINDS = [(1, 0.8), (2, 0.8), (1, 0.0)]  # dimensions and bias
+
+
+class State:
+    """A chain in a random state of about ten units, and the kernels with its arguments filled in."""
+
+    def __init__(self, n_dims, bias, seed):
+        rng = np.random.default_rng(seed)
+        breaks, levels = [[0.9], [0.3]][:n_dims], 4.0 + 2.0 * (np.indices([2] * n_dims).sum(axis=0) % 2)
+        self.prior = Prior(
+            Piecewise(breaks[0] if n_dims == 1 else breaks, levels), 1.5, region=[(0.0, 2.0), (-0.4, 0.6)][:n_dims],
+            bias=bias, noise=0.3,
+        )  # fmt: skip
+        self.X = self.prior.region.uniform(40, rng)
+        self.y = 0.5 + np.sin(4.0 * self.X[:, 0]) + 0.3 * rng.standard_normal(40)
+        self.weight = rng.uniform(0.5, 2.0, 40)
+        problem = Problem.of(self.prior, self.X, self.y, self.weight)
+        self.chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, 1)
+        self.units, self.work, self.hyper = self.chain.units, self.chain.work, problem.hyper
+        self.rng = self.chain.rng
+        values = self.chain.values
+        self.weight_variance = self.hyper.weight_factor * values[AMPLITUDE] ** 2
+        self.refresh()
+
+    @property
+    def n(self):
+        return int(self.units.n[0])
+
+    def refresh(self):
+        c = self.chain
+        return refresh(c.data, c.units, self.hyper, c.values, c.tuning)
+
+    def propose(self, skip):
+        """A candidate at a place from the prior; returns it with g and its scale."""
+        c = self.chain
+        g = draw_center(c.shape, c.rng, c.work.center)
+        scale = scale_at(self.hyper, c.values[LEVEL] * g, len(c.work.center))
+        return fit_candidate(c.data, c.units, self.hyper, c.values, c.work, scale, skip), g, scale
+
+    def step(self, kernel):
+        c = self.chain
+        kernel(c.data, c.shape, self.hyper, c.units, c.values, c.tuning, c.work, c.rng)
+
+    def carried(self):
+        """Copies of P, m, Gram matrix and moments of the units there are."""
+        size = self.n + 1
+        u = self.units
+        return [a.copy() for a in (u.inverse[:size, :size], u.mean[:size], u.gram[:size, :size], u.moment[:size])]
+
+    def afresh(self):
+        """The same four in NumPy; beyond a unit's reach, where its values are below 1e-9, they are zero."""
+        scaling, data = self.chain.problem.scaling, self.chain.data
+        gaps = data.x.T[:, None, :] - self.units.centers[None, : self.n]
+        Phi = np.ones((len(self.y), self.n + 1)) * (self.prior.bias > 0)
+        level = self.prior.intensity.value(current_centers(self.chain)) * scaling.volume
+        scales = self.prior.s0 * level ** (1.0 / data.x.shape[0])
+        Phi[:, 1:] = np.where(
+            np.abs(gaps[:, :, 0]) * scales < REACH, np.exp(-0.5 * scales**2 * (gaps**2).sum(axis=2)), 0.0
+        )
+        Phi *= np.sqrt(self.weight)[self.chain.problem.order, None]
+        noise2 = self.chain.values[NOISE] ** 2
+        A = Phi.T @ Phi / noise2 + np.diag([1.0 / self.hyper.bias_variance] + [1.0 / self.weight_variance] * self.n)
+        P = np.linalg.inv(A)
+        return [P, P @ Phi.T @ data.y / noise2, Phi.T @ Phi, Phi.T @ data.y]
+
+    def log_p(self):
+        """log p(y) by the reference's formula."""
+        centers = current_centers(self.chain)
+        one = PriorDraws(
+            np.array([self.n]), np.array([self.prior.noise]), np.array([self.prior.amplitude]), np.ones(1),
+            centers.T[:, :, None], self.prior.intensity.value(centers)[:, None], np.ones((self.n, 1), dtype=bool),
+        )  # fmt: skip
+        return float(condition(self.prior, one, self.X, self.y, self.weight, self.X[:1])[0][0])
+
+
+@pytest.fixture(params=KINDS, ids=["1-D", "2-D", "no bias"])
+def state(request, seed):
+    return State(*request.param, seed)
+
+
+def assert_same(got, wanted, tolerance):
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * np.abs(other).max())
+
+
+def test_birth_and_death_cancel(state):
+    """50 births: the death's Bayes factor is the birth's, and taking the unit out restores P, m and Gram matrix."""
+    for _ in range(50):
+        before = state.carried()
+        candidate, g, scale = state.propose(state.n)
+        gained = log_bayes_factor(candidate, state.weight_variance)
+        insert(state.units, state.work, candidate, g, scale)
+        lost = log_bayes_factor_of(state.units, state.n - 1, state.weight_variance)
+        assert gained == pytest.approx(lost, abs=1e-9)
+        remove(state.units, state.n - 1, state.work.vector)
+        assert_same(state.carried(), before, 1e-9)
+
+
+def test_bayes_factors_are_ratios_of_marginal_likelihoods(state):
+    """Births and deaths against log p(y) in NumPy."""
+    for _ in range(10):
+        before = state.log_p()
+        candidate, g, scale = state.propose(state.n)
+        insert(state.units, state.work, candidate, g, scale)
+        after = state.log_p()
+        assert log_bayes_factor(candidate, state.weight_variance) == pytest.approx(after - before, abs=1e-7)
+        k = int(state.rng.integers(state.n))
+        lost = log_bayes_factor_of(state.units, k, state.weight_variance)
+        remove(state.units, k, state.work.vector)
+        assert lost == pytest.approx(after - state.log_p(), abs=1e-7)
+
+
+def test_a_move_is_a_death_and_a_birth(state):
+    """The candidate fitted with unit k out equals the one fitted after k's death; repeated until no unit is left."""
+    while state.n > 0:
+        k = int(state.rng.integers(state.n))
+        generator = state.rng.bit_generator.state
+        at_once, *_ = state.propose(k)
+        remove(state.units, k, state.work.vector)
+        state.rng.bit_generator.state = generator
+        after_death, *_ = state.propose(state.n)
+        factors = [log_bayes_factor(candidate, state.weight_variance) for candidate in (at_once, after_death)]
+        assert factors[0] == pytest.approx(factors[1], abs=1e-9)
+        np.testing.assert_allclose(at_once, after_death, rtol=1e-9, atol=1e-9)
+
+
+def test_many_updates_leave_the_inverse_exact(state):
+    """2,000 steps of each kind (P is computed afresh after every 400 updates, as in a sweep), checked every 100."""
+    for i in range(2000):
+        state.step(birth_or_death)
+        state.step(move)
+        if state.units.updates[0] > 400:
+            state.refresh()
+        if i % 100 == 99:
+            assert_same(state.carried(), state.afresh(), 1e-8)
+    tuning = state.chain.tuning
+    assert tuning.trouble[0] == 0
+    assert min(tuning.accepted[:4]) > 100
+
+
+def test_refresh_returns_the_marginal_likelihood(state):
+    scale = state.chain.problem.scaling.y_scale
+    for _ in range(5):
+        state.step(birth_or_death)
+        jacobian = -len(state.y) * math.log(scale)
+        assert state.refresh() + jacobian == pytest.approx(state.log_p(), abs=1e-7)
+        assert_same(state.carried(), state.afresh(), 1e-9)
