@@ -59,6 +59,13 @@ def lean_kernel(function: Function) -> Function:
     return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False)
 
 
+def inner_kernel(function: Function) -> Function:
+    """A lean kernel that only other kernels call: without an entry from Python, it compiles in half the time."""
+    return _compiled(
+        function, {"contract", "reassoc", "nsz"}, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+
+
 def inlined_kernel(function: Function) -> Function:
     """A part of one larger kernel, compiled only within it."""
     return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False, inline="always")

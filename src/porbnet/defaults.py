@@ -4,15 +4,15 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
 - amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
-- lengthscale: along each dimension about 0.2 √D times the range of the inputs. Learned as a curve (D ≤ 3): the intensity
-  is λ* sigmoid(h), λ* ~ Gamma with shape 4 about twice the typical level, h with variance 4 and a lengthscale of 0.2
+- lengthscale: along each dimension about 0.2 √D times the range of the inputs. As a curve (D ≤ 3): the intensity is
+  λ* sigmoid(h), λ* ~ Gamma with shape 4 about twice the typical level, h with variance 4 and a lengthscale of 0.2
   ranges. As a constant: give or take a factor 2.5 (2 for D = 2, 4^(1/D) beyond, where shorter lengthscales would need
   too many units).
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
   ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: 1.5, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says so
-  where that makes fewer than one.
+- units per lengthscale: 1.5, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says
+  so where that makes fewer than one.
 """
 
 from __future__ import annotations

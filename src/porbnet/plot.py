@@ -1,4 +1,4 @@
-"""Pictures of priors over functions of one input: axes in, axes out, colours safe for colour-blind readers.
+"""Pictures of priors and fits of one input: axes in, axes out, colours safe for colour-blind readers.
 
 matplotlib is imported when a picture is made, not before; it comes with `pip install porbnet[plot]`.
 """
@@ -19,6 +19,7 @@ from porbnet.region import Region
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from porbnet.estimator import PoRBNetRegressor
     from porbnet.model.function_prior import FunctionPrior
     from porbnet.model.prior import Prior
 
@@ -244,6 +245,103 @@ def lengthscale(
     return ax
 
 
+def fit(
+    model: PoRBNetRegressor,
+    X: Any = None,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    grid: Any = None,
+    coverage: float = 0.9,
+    n_rug: int = 30,
+    color: str = PALETTE["blue"],
+) -> Axes:
+    """A fit: mean, intervals of f (dark) and of a new observation y (light), the data, and units as a rug.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted to one input.
+    X, y : arrays of shape (n_points,) or (n_points, 1), and (n_points,), optional
+        Observations to show.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    grid : array of shape (n_grid,) or (n_grid, 1), optional
+        Increasing inputs at which the fit is shown; by default the range of the inputs and a little more.
+    coverage : float, default 0.9
+        Probability of the intervals at each x.
+    n_rug : int, default 30
+        Draws whose centers of units are shown along the lower edge; 0 for none.
+    color : str
+        Of the mean and the intervals.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    places = _fitted_grid(model, grid)
+    x = places[:, 0]
+    ax = _axes(ax)
+    for of, alpha in (("y", 0.15), ("f", 0.35)):
+        low, high = model.predict_interval(places, coverage, of=of).T
+        ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, label=f"{coverage:.0%} of {of}")
+    ax.plot(x, model.predict(places), color=color, linewidth=1.5, label="mean of f")
+    if X is not None and y is not None:
+        shown = _checks.points("X", X, 1)[:, 0]
+        ax.plot(shown, np.ravel(y), ".", color=PALETTE["black"], markersize=3, alpha=0.7, label="data")
+    if _checks.count("n_rug", n_rug, minimum=0):
+        centers = model.sample_functions(min(n_rug, len(model.posterior_))).centers[:, 0]
+        centers = centers[(centers >= x[0]) & (centers <= x[-1])]
+        style = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
+        edge = ax.get_xaxis_transform()
+        ax.plot(centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style)
+    ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
+    return ax
+
+
+def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALETTE["blue"]) -> Axes:
+    """The posterior distribution of the width (number of units), and its mean.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted, to any number of inputs.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    color : str
+        Of the bars.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    shares = model.width_distribution()
+    mean = sum(k * share for k, share in shares.items())
+    ax = _axes(ax)
+    ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")
+    ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
+    ax.set(xlabel="width (units)", ylabel="probability")
+    return ax
+
+
+def _fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
+    """Points of shape (n_points, 1): those given, or a grid over the inputs of a fit and a little more."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model, "posterior_")
+    posterior = model.posterior_
+    if posterior.n_dims != 1:
+        raise StatementError(
+            f"model has {posterior.n_dims} inputs: this picture is for one; for more, predict along a line of points"
+        )
+    if grid is not None:
+        return _increasing("grid", grid)
+    inputs = posterior.problem.scaling.centers(posterior.problem.data.x.T)[:, 0]
+    low, high = float(inputs.min()), float(inputs.max())
+    beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[0])
+    return np.linspace(low - beyond, high + beyond, _GRID_POINTS)[:, None]
+
+
 def _axes(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure, with the frame reduced to two sides."""
     if ax is None:
@@ -280,7 +378,11 @@ def _grid(prior: FunctionPrior, X: Any) -> FloatArray:
     if X is None:
         low, high = _default_region(prior, "X").bounds[0]
         return np.linspace(low, high, _GRID_POINTS)[:, None]
-    points = _checks.points("X", X, 1)
+    return _increasing("X", X)
+
+
+def _increasing(name: str, X: Any) -> FloatArray:
+    points = _checks.points(name, X, 1)
     if len(points) < 2 or np.any(np.diff(points[:, 0]) <= 0):
-        raise _checks.fail("X", X, "it must hold at least two inputs, in increasing order")
+        raise _checks.fail(name, X, "it must hold at least two inputs, in increasing order")
     return points

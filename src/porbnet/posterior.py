@@ -27,6 +27,7 @@ from porbnet.noise import RobustNoise, VaryingNoise
 _DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
 _STACKED = 2000  # rows of design matrices multiplied at a time
 _BLOCK_POINTS = 2048  # new points handled at a time
+_SUMMED_POINTS = 65536  # new points whose sums over draws are held at a time
 _MOST_BYTES = 32_000_000  # of tables of draws by points
 
 
@@ -214,11 +215,13 @@ class Posterior:
     def mean_and_variance(self, X: Any, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Posterior mean and variance of f, shape (n_points,) each, in memory that does not grow with the draws."""
         x, order = self._sorted(X)
-        sums = self._run(x, n_jobs, keep=None)
-        n = len(self)
-        mean = sums[0] / n
-        variance = sums[2] / n + np.maximum(sums[1] / n - mean**2, 0.0)
-        scale = self.problem.scaling.y_scale
+        mean, variance = np.empty(x.shape[1]), np.empty(x.shape[1])
+        n, scale = len(self), self.problem.scaling.y_scale
+        for start in range(0, x.shape[1], _SUMMED_POINTS):
+            part = slice(start, start + _SUMMED_POINTS)
+            sums = self._run(np.ascontiguousarray(x[:, part]), n_jobs, keep=None) / n
+            mean[part] = sums[0]
+            variance[part] = sums[2] + np.maximum(sums[1] - sums[0] ** 2, 0.0)
         return self.offset + _unsorted(mean, order) * scale, _unsorted(variance, order) * scale**2
 
     def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[slice, FMoments]]:

@@ -9,9 +9,10 @@ import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from fit_tools import model, wave
 from matplotlib.colors import to_hex
 
-from porbnet import Gamma, Prior, plot
+from porbnet import Gamma, PoRBNetRegressor, Prior, plot
 from porbnet.errors import StatementError
 from porbnet.intensity import SigmoidGP, UnknownConstant
 from porbnet.model.function_prior import FunctionPrior
@@ -185,3 +186,57 @@ def test_colours_are_the_callers_choice():
 def test_the_module_itself_needs_no_matplotlib():
     code = "import sys, porbnet.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- fits ----------------------------------------------------------------------------------------------------------
+
+
+def test_fit_shows_mean_bands_data_and_units():
+    fitted = model()
+    X, y = wave()
+    ax = plot.fit(fitted, X, y, coverage=0.5)
+    assert labels(ax) == ["50% of y", "50% of f", "mean of f", "data", "units"]
+    mean, data, units = ax.lines
+    grid = mean.get_xdata()[:, None]
+    np.testing.assert_array_equal(mean.get_ydata(), fitted.predict(grid))
+    np.testing.assert_array_equal(data.get_ydata(), y)
+    assert grid[0] < X.min() and grid[-1] > X.max() and ax.get_xlim() == (grid[0, 0], grid[-1, 0])
+    for band, of in zip(ax.collections, ("y", "f"), strict=True):
+        vertices = band.get_paths()[0].vertices[:, 1]
+        interval = fitted.predict_interval(grid, 0.5, of=of)
+        np.testing.assert_allclose([vertices.min(), vertices.max()], [interval.min(), interval.max()])
+    centers = np.concatenate([n.centers[:, 0] for n in fitted.sample_functions(30)])
+    assert set(units.get_xdata()) <= set(centers) and len(units.get_xdata()) > 100
+
+
+def test_fit_without_data_or_rug_on_a_grid_of_ones_own():
+    ax = plot.fit(model(), grid=[0.1, 0.2, 0.5], n_rug=0)
+    assert labels(ax) == ["90% of y", "90% of f", "mean of f"] and ax.get_xlim() == (0.1, 0.5)
+    assert not ax.spines["top"].get_visible()
+
+
+def test_width_shows_its_distribution():
+    ax = plot.width(model())
+    heights = {round(p.get_x() + 0.5): p.get_height() for p in ax.patches}
+    assert heights == pytest.approx(model().width_distribution())
+    assert f"mean, {model().posterior_.n_units.mean():.1f}" in labels(ax)
+
+
+def test_fits_are_drawn_on_given_axes():
+    _, axes = plt.subplots(1, 2)
+    assert plot.fit(model(), ax=axes[0]) is axes[0] and plot.width(model(), ax=axes[1]) is axes[1]
+    assert len(plt.get_fignums()) == 1
+
+
+def test_fits_that_cannot_be_drawn_are_refused():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(StatementError, match="model has 2 inputs"):
+        plot.fit(model("constant", 2))
+    with pytest.raises(NotFittedError):
+        plot.fit(PoRBNetRegressor())
+    with pytest.raises(StatementError, match="grid=.*increasing"):
+        plot.fit(model(), grid=[1.0, 0.0])
+    with pytest.raises(StatementError, match="coverage=2"):
+        plot.fit(model(), coverage=2.0)
+    assert plot.width(model("constant", 2))

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from porbnet._numba import inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import border, remove
 from porbnet.inference.collapsed.state import (
@@ -62,7 +63,7 @@ class Candidate(NamedTuple):
     high: int
 
 
-@kernel
+@inner_kernel
 def accept(log_ratio: float, rng: Any) -> bool:
     """The one accept rule: with probability min(1, exp(log_ratio)); NaN is never accepted."""
     return bool(math.log(1.0 - rng.random()) < log_ratio)
@@ -113,7 +114,7 @@ def fit_candidate(
     return Candidate(r, mu, square, with_y, low, high)
 
 
-@kernel
+@inner_kernel
 def broken(candidate: Candidate, weight_variance: float, units: Units, tuning: Tuning) -> bool:
     """Whether rounding has broken r v_w > 1 (a posterior variance is below the prior's).
 

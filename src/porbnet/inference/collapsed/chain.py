@@ -34,17 +34,18 @@ _ROOM = 200_000  # units stored per call at most, unless one draw needs more
 
 
 def default_plan(problem: Problem) -> Plan:
-    """Proposals per sweep, by the expected width.
+    """Proposals per sweep, by the expected width E (measured in benchmarks/efficiency.py).
 
-    Hyper-parameters and curves cost about as much as a hundred proposals, so that where they are learned more proposals
-    go with them.
+    With a learned level births and deaths are what lets the width follow it, and cost little beside the level's own
+    updates. With a learned curve its updates limit everything else.
     """
-    hyper = problem.hyper
     expected = problem.start_level * float(problem.shape.integral[0])
-    learned = len(problem.intensity.z) or len(problem.noise.z) or hyper.level_shape > 0 or hyper.noise_log_sd > 0
-    if learned:
-        return Plan(int(np.clip(round(1.5 * expected), 30, 150)), int(np.clip(round(0.5 * expected), 10, 50)))
-    return Plan(int(np.clip(round(0.5 * expected), 10, 60)), int(np.clip(round(0.15 * expected), 5, 30)))
+    births, moves = (0.5, 0.06)
+    if len(problem.intensity.z):
+        births, moves = (1.0, 0.3)
+    elif problem.hyper.level_shape > 0:
+        births, moves = (2.0, 0.3)
+    return Plan(int(np.clip(round(births * expected), 10, 120)), int(np.clip(round(moves * expected), 3, 30)))
 
 
 class CollapsedChain:
@@ -118,7 +119,6 @@ class CollapsedChain:
         z = max(len(self.intensity.z), len(self.noise_field.z))
         table = max(len(self.intensity.table), len(self.noise_field.table))
         self.trial = Trial(
-            own_data(problem.data),
             _own_shape(problem.shape),
             empty_units(capacity, n_dims, n_points),
             np.zeros(z),
@@ -171,7 +171,8 @@ class CollapsedChain:
             stored = self._storage(wanted)
             done, n_stored = run(
                 self.data, self.shape, problem.hyper, self.plan, self.units, self.varying, self.trial, self.values,
-                self.tuning, self.work, stored, self.n_sweeps, wanted, self.n_warmup, self.thin, self.rng,
+                self.tuning, self.work, stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
+                True if len(self.noise_field.z) or len(self.row_weight) else None, self.rng,
             )  # fmt: skip
             self.n_sweeps += done
             made += done

@@ -19,8 +19,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet._numba import fast_exp, inlined_kernel
-from porbnet._numba import lean_kernel as kernel
+from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, expand, local_direction, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
@@ -31,7 +30,7 @@ CURVE_UPDATES = 12  # of the noise curve per step; every second one of a bump
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
 
 
-@kernel
+@inner_kernel
 def draw_weights(units: Units, rng: Any, out: Any) -> None:
     """(b, w) ~ N(m, P) as m + L⁻ᵀ z; the factor of A must be fresh."""
     n = units.n[0] + 1
@@ -43,7 +42,7 @@ def draw_weights(units: Units, rng: Any, out: Any) -> None:
         out[row] = units.mean[row] + units.ordered[i]
 
 
-@kernel
+@inner_kernel
 def residuals(data: Data, units: Units, weights: Any, out: Any) -> None:
     """out_n = (y_n - f(x_n)) times the known part of the root weight."""
     for i in range(len(data.y)):
@@ -57,7 +56,7 @@ def residuals(data: Data, units: Units, weights: Any, out: Any) -> None:
         out[i] *= data.known_root[i] / data.root_weight[i]
 
 
-@kernel
+@inner_kernel
 def curve_at(varying: Varying, table: Any, i: int) -> float:
     """The noise curve h at observation i."""
     h = 0.0
@@ -66,7 +65,7 @@ def curve_at(varying: Varying, table: Any, i: int) -> float:
     return float(h)
 
 
-@kernel
+@inner_kernel
 def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float) -> float:
     """Σ_n -h_n - ½ e_n² exp(-2 h_n) / σ²."""
     total, precision = 0.0, 1.0 / (noise * noise)
@@ -76,7 +75,7 @@ def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float
     return float(total)
 
 
-@kernel
+@inner_kernel
 def curve_update(local: bool, varying: Varying, trial: Trial, errors: Any, noise: float, rng: Any) -> None:
     """One elliptical slice update of the noise curve given the residuals."""
     field = varying.noise
@@ -109,7 +108,7 @@ def curve_update(local: bool, varying: Varying, trial: Trial, errors: Any, noise
             high = angle
 
 
-@kernel
+@inner_kernel
 def gamma(shape: float, rng: Any) -> float:
     """Gamma(shape, 1) for shape ≥ ½, by Marsaglia and Tsang's method; below 1 by boosting."""
     boost = 1.0
@@ -144,7 +143,7 @@ def log_tails(hyper: Hyper, noise: float, freedom: float, errors: Any) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def tail_update(hyper: Hyper, varying: Varying, values: Any, errors: Any, rng: Any) -> None:
     """σ and ν by Metropolis steps of many lengths, then the weights of the observations."""
     noise, freedom, current = values[NOISE], values[FREEDOM], 0.0
@@ -161,7 +160,7 @@ def tail_update(hyper: Hyper, varying: Varying, values: Any, errors: Any, rng: A
         varying.row_weight[i] = gamma(0.5 * (freedom + 1.0), rng) / (0.5 * (freedom + scaled))
 
 
-@kernel
+@inner_kernel
 def errors_update(
     data: Data, hyper: Hyper, units: Units, varying: Varying, trial: Trial, values: Any, work: Work, rng: Any
 ) -> None:

@@ -1,15 +1,14 @@
-"""Curves learned with the units: the intensity λ(c) = λ* sigmoid(h(c)) and the noise sd σ(x) = σ exp(h(x)).
+"""The learned intensity λ(c) = λ* sigmoid(h(c)); and what it shares with the noise curve (errors.py).
 
-Each h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`porbnet.grid_gp`), updated by
-elliptical slice sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant.
-λ is multilinear between knots, so that its integral is exact. Three likelihoods:
+h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`porbnet.grid_gp`), updated by elliptical slice
+sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant. λ is multilinear
+between knots, so that its integral is exact. Two likelihoods:
 
 - intensity alone (centered): the centers stay; log L = Σ_k log λ(c_k) - ∫λ + log p(y | c, scales of λ).
 - intensity with units (marked, non-centered): give unit k a mark t_k ~ U(0, λ(c_k)) and draw the silent points of a
   unit-rate process on region x [0, λ*], those with t ≥ λ(c). Points and marks together have a law that does not
   involve z, and the units are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)):
   units switch on and off as λ moves.
-- noise curve: log L = log p(y | c, σ(x)), observations weighted by exp(-h).
 
 The angle is sought on an arc of random width placed at random around the current state: the whole circle, as in the
 original, wastes most evaluations where the data say much. The ellipse runs through all of z, or through a bump at a
@@ -23,14 +22,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet._numba import fast_exp, inlined_kernel
+from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import log_marginal
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
     FIELD_MARKED,
-    FIELD_NOISE,
     LEVEL,
     NOISE,
     Data,
@@ -48,7 +46,6 @@ from porbnet.inference.collapsed.units import (
     clear,
     copy_units,
     poisson,
-    rebuild,
     relative_intensity,
     scale_at,
 )
@@ -131,7 +128,7 @@ def reweight(data: Data, varying: Varying, table: Any, target: Data) -> None:
     target.totals[1] = logs
 
 
-@kernel
+@inner_kernel
 def draw_marks(shape: Shape, units: Units, varying: Varying, level: float, rng: Any) -> int:
     """Marks of the units and the silent points above them; returns how many points there are in all."""
     n, n_dims = units.n[0], units.centers.shape[1]
@@ -166,31 +163,26 @@ def log_likelihood(
     level, n_dims = values[LEVEL], data.x.shape[0]
     expand(field, trial.z, trial.table)
     total = 0.0
-    if which == FIELD_NOISE:
-        reweight(data, varying, trial.table, trial.data)
-        rebuild(trial.data, hyper, units, level, work.cross, trial.units)
+    set_intensity(trial.table, field.area, trial.shape)
+    clear(data, trial.units)
+    n = units.n[0]
+    if which == FIELD_CENTERED:
+        total -= level * trial.shape.integral[0]
     else:
-        set_intensity(trial.table, field.area, trial.shape)
-        clear(data, trial.units)
-        n = units.n[0]
+        n = n_marked
+    for p in range(n):
+        center = units.centers[p] if which == FIELD_CENTERED else varying.points[p]
+        g = relative_intensity(trial.shape, center)
         if which == FIELD_CENTERED:
-            total -= level * trial.shape.integral[0]
-        else:
-            n = n_marked
-        for p in range(n):
-            center = units.centers[p] if which == FIELD_CENTERED else varying.points[p]
-            g = relative_intensity(trial.shape, center)
-            if which == FIELD_CENTERED:
-                total += math.log(g)
-            elif varying.marks[p] >= level * g:
-                continue
-            append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
+            total += math.log(g)
+        elif varying.marks[p] >= level * g:
+            continue
+        append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
-    weighted = trial.data if which == FIELD_NOISE else data
-    return total + log_marginal(weighted, trial.units, noise2, weight_variance, hyper.bias_variance)
+    return total + log_marginal(data, trial.units, noise2, weight_variance, hyper.bias_variance)
 
 
-@kernel
+@inner_kernel
 def local_direction(field: Field, trial: Trial, rng: Any) -> None:
     """A bump of the curve over a random window.
 
@@ -228,7 +220,7 @@ def local_direction(field: Field, trial: Trial, rng: Any) -> None:
         trial.direction[i] *= scale
 
 
-@kernel
+@inner_kernel
 def elliptical_update(
     which: int,
     local: bool,
@@ -244,7 +236,7 @@ def elliptical_update(
     rng: Any,
 ) -> None:
     """One elliptical slice update of a curve, of all of it or of a bump somewhere; P is left stale."""
-    field = varying.noise if which == FIELD_NOISE else varying.intensity
+    field = varying.intensity
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
     if local:
@@ -283,14 +275,7 @@ def elliptical_update(
         field.z[i] = trial.z[i]
     for i in range(len(field.table)):
         field.table[i] = trial.table[i]
-    if which == FIELD_NOISE:
-        for i in range(len(data.y)):
-            data.root_weight[i] = trial.data.root_weight[i]
-            data.y[i] = trial.data.y[i]
-        data.totals[0] = trial.data.totals[0]
-        data.totals[1] = trial.data.totals[1]
-    else:
-        for i in range(len(field.table)):
-            shape.values[i] = trial.shape.values[i]
-        shape.integral[0] = trial.shape.integral[0]
+    for i in range(len(field.table)):
+        shape.values[i] = trial.shape.values[i]
+    shape.integral[0] = trial.shape.integral[0]
     copy_units(trial.units, units)

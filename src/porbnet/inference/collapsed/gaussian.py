@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet._numba import inlined_kernel
+from porbnet._numba import inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.state import BLOCK, Data, Hyper, Tuning, Units
 
@@ -20,7 +20,7 @@ MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
 
-@kernel
+@inner_kernel
 def arrange(units: Units) -> None:
     """Order of factorisation: units from left to right, the bias last.
 
@@ -106,7 +106,7 @@ def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float
     )
 
 
-@kernel
+@inner_kernel
 def solve_transposed(units: Units, vector: Any) -> None:
     """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
     for i in range(units.n[0], -1, -1):
@@ -184,7 +184,7 @@ def invert(units: Units) -> None:
             units.inverse[column, row] = scratch[i, j]
 
 
-@kernel
+@inner_kernel
 def needs_refresh(units: Units) -> bool:
     """Whether P is stale or has been updated often."""
     return bool(units.updates[0] < 0 or units.updates[0] > MOST_UPDATES)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet._numba import inlined_kernel
+from porbnet._numba import inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.gaussian import log_marginal
@@ -67,7 +67,7 @@ def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, va
     return int(need)
 
 
-@kernel
+@inner_kernel
 def is_unknown(hyper: Hyper, which: int) -> bool:
     """Whether a hyper-parameter is learned."""
     if which == NOISE:
@@ -77,7 +77,7 @@ def is_unknown(hyper: Hyper, which: int) -> bool:
     return bool(which == LEVEL and hyper.level_shape > 0.0)
 
 
-@kernel
+@inner_kernel
 def log_level_prior(hyper: Hyper, level: float) -> float:
     """Log density of log level, up to a constant: level^p ~ Gamma(α, β) gives p α log level - β level^p."""
     power = level if hyper.level_power == 1.0 else level * level
@@ -118,7 +118,7 @@ def log_target(
     return log_p - 0.5 * z * z
 
 
-@kernel
+@inner_kernel
 def slice_update(
     which: int,
     data: Data,
@@ -170,7 +170,7 @@ def slice_update(
             copy_units(trial, units)
 
 
-@kernel
+@inner_kernel
 def level_jump(
     data: Data,
     shape: Shape,

@@ -60,7 +60,7 @@ def block_moments(x: Any, start: int, stop: int, has_bias: int, units: Units, bl
                     variance[i] += p * mine[i] * other[i]
 
 
-@kernel
+@inlined_kernel
 def prepare_draw(
     data: Data,
     hyper: Hyper,

@@ -24,8 +24,7 @@ NOISE, AMPLITUDE, LEVEL, FREEDOM = range(4)  # places in a chain's `values`
     AMPLITUDE_SLICE,
     FIELD_CENTERED,
     FIELD_MARKED,
-    FIELD_NOISE,
-) = range(11)  # places in `Tuning.tried` and `Tuning.accepted`
+) = range(10)  # places in `Tuning.tried` and `Tuning.accepted`
 MOVE_NAMES = (
     "birth",
     "death",
@@ -37,7 +36,6 @@ MOVE_NAMES = (
     "amplitude",
     "intensity alone",
     "intensity with units",
-    "noise curve",
 )
 
 
@@ -209,12 +207,11 @@ class Varying(NamedTuple):
 class Trial(NamedTuple):
     """Room for a proposed state.
 
-    data, shape, units : as the current ones, with their own arrays where they may change
+    shape, units : as the current ones, with their own arrays
     z, anchor, direction : (most coefficients,) proposal, and the two half axes of the ellipse it lies on
     table : (most knots,)
     """
 
-    data: Data
     shape: Shape
     units: Units
     z: Any

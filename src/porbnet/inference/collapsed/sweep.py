@@ -15,7 +15,7 @@ from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_need
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
-    FIELD_NOISE,
+    FIELD_MARKED,
     NOISE,
     STEP_MOVE,
     Data,
@@ -71,25 +71,18 @@ def slow_updates(
     adapt: float,
     rng: Any,
 ) -> None:
-    """Hyper-parameters and curves."""
+    """Hyper-parameters and the intensity's curve."""
     if hyper.level_shape > 0.0:
         log_p = refresh(data, units, hyper, values, tuning)
         level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
     for which in range(len(values)):
         if is_unknown(hyper, which):
             slice_update(which, data, shape, hyper, units, trial.units, values, tuning, work, adapt, rng)
-    for which in range(FIELD_CENTERED, FIELD_NOISE + 1):
-        if which == FIELD_NOISE:
-            wanted = len(varying.noise.z) > 0
-        else:
-            wanted = len(varying.intensity.z) > 0 and (plan.field_updates >> (which - FIELD_CENTERED)) & 1 == 1
-        if wanted:
+    for which in range(FIELD_CENTERED, FIELD_MARKED + 1):
+        if len(varying.intensity.z) > 0 and (plan.field_updates >> (which - FIELD_CENTERED)) & 1 == 1:
             for i in range(plan.n_global + plan.n_local):
                 local = i >= plan.n_global
                 elliptical_update(which, local, data, shape, hyper, units, varying, trial, values, tuning, work, rng)
-    if len(varying.row_weight) > 0 or len(varying.noise.z) > 0:
-        refresh(data, units, hyper, values, tuning)
-        errors_update(data, hyper, units, varying, trial, values, work, rng)
 
 
 @inlined_kernel
@@ -154,9 +147,12 @@ def run(
     n_sweeps: int,
     n_warmup: int,
     thin: int,
+    with_errors: Any,
     rng: Any,
 ) -> tuple[int, int]:
     """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
+
+    with_errors : None, or anything to update the noise curve or the tails of the errors
 
     Stops before a sweep that might need more than the capacity, or a draw that might not fit into `stored`. Returns how
     many sweeps were made and how many draws stored.
@@ -175,6 +171,10 @@ def run(
         # the rate falls as 1 / sqrt(sweep), so that the step sizes settle while warm-up lasts
         adapt = 1.0 / math.sqrt(2.0 + at) if at < n_warmup else 0.0
         slow = at % plan.slow_every == 0
+        if with_errors is not None and slow:
+            # a constant None is seen when compiling: without a noise curve or heavy tails this is left out
+            refresh(data, units, hyper, values, tuning)
+            errors_update(data, hyper, units, varying, trial, values, work, rng)
         log_p = sweep(data, shape, hyper, plan, units, varying, trial, values, tuning, work, slow, adapt, rng)
         if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
             draw_weights(units, rng, work.vector)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._numba import fast_exp, inlined_kernel
+from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units
 
@@ -59,7 +59,7 @@ def draw_center(shape: Shape, rng: Any, out: Any) -> float:
             return g
 
 
-@kernel
+@inner_kernel
 def poisson(mean: float, rng: Any) -> int:
     """A Poisson count, as points of a unit-rate process on [0, mean] (the generator's own needs an array)."""
     n, reached = 0, -math.log(1.0 - rng.random())
@@ -69,7 +69,7 @@ def poisson(mean: float, rng: Any) -> int:
     return n
 
 
-@kernel
+@inner_kernel
 def inside(shape: Shape, center: Any) -> bool:
     """Whether a center lies in the box."""
     within = True
@@ -88,7 +88,7 @@ def scale_at(hyper: Hyper, intensity: float, n_dims: int) -> float:
     return hyper.s0 * math.exp(math.log(intensity) / n_dims)
 
 
-@kernel
+@inner_kernel
 def lower_bound(x: Any, start: int, stop: int, target: float) -> int:
     """First index in [start, stop) whose first coordinate is at least `target`; `stop` if there is none."""
     while start < stop:
@@ -100,7 +100,7 @@ def lower_bound(x: Any, start: int, stop: int, target: float) -> int:
     return start
 
 
-@kernel
+@inner_kernel
 def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Values of a unit at those of the points [start, stop) that it reaches; returns their window [low, high).
 
@@ -130,7 +130,7 @@ def unit_values(x: Any, start: int, stop: int, center: Any, scale: float, out: A
     return low, high
 
 
-@kernel
+@inner_kernel
 def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
     # np.int64: a literal would make Numba compile the callee once more
@@ -141,7 +141,7 @@ def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, i
     return low, high
 
 
-@kernel
+@inner_kernel
 def products(data: Data, units: Units, column: Any, low: int, high: int, out: Any) -> tuple[float, float]:
     """out[j] = row j of Φᵀφ for a column φ on [low, high); returns φᵀφ and φᵀy."""
     square, with_y, with_bias = 0.0, 0.0, 0.0
