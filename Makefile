@@ -43,7 +43,11 @@ test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow
 
 benchmarks: $(VENV)/.plot
-	$(BIN)/python benchmarks/prior_speed.py
+	$(BIN)/python benchmarks/prior_speed.py --quick
+	$(BIN)/python benchmarks/first_use.py
+	$(BIN)/python benchmarks/efficiency.py --no-peers
+	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/speed.py --quick
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
