@@ -18,7 +18,7 @@ from porbnet._numba import is_cold
 from porbnet._random import RandomState, generator, seed_sequence
 from porbnet.defaults import default_prior
 from porbnet.diagnostics import Diagnostics, diagnose
-from porbnet.errors import ConvergenceWarning, StatementError
+from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.sweep import run
@@ -27,6 +27,7 @@ from porbnet.model.network import Networks
 from porbnet.model.prior import Prior
 from porbnet.posterior import Posterior
 
+_LEAST_NOISE = 1e-3  # over the spread of y
 _STATEMENTS = {
     "lengthscale": "learned",
     "amplitude": "learned",
@@ -116,7 +117,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_chains: int = 4,
         n_warmup: int = 500,
         n_draws: int = 1000,
-        thin: int = 3,
+        thin: int = 4,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         progress: bool | None = None,
@@ -182,6 +183,13 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.diagnostics_: Diagnostics = diagnose(self.posterior_)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
+        if np.median(self.posterior_.draws.values[:, 0]) < _LEAST_NOISE:
+            warnings.warn(
+                "the noise is below a thousandth of the spread of y, where rounding makes the number of units "
+                "approximate (f is not affected): state a larger noise if the width matters",
+                PorbnetWarning,
+                stacklevel=2,
+            )
         return self
 
     def _check_running(self) -> None:

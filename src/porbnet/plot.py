@@ -292,7 +292,7 @@ def fit(
     if _checks.count("n_rug", n_rug, minimum=0):
         centers = model.sample_functions(min(n_rug, len(model.posterior_))).centers[:, 0]
         centers = centers[(centers >= x[0]) & (centers <= x[-1])]
-        style = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
+        style: dict[str, Any] = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
         edge = ax.get_xaxis_transform()
         ax.plot(centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style)
     ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
@@ -322,6 +322,60 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
     ax.set(xlabel="width (units)", ylabel="probability")
     return ax
+
+
+def curves(
+    model: PoRBNetRegressor,
+    X: Any = None,
+    y: Any = None,
+    axes: Any = None,
+    *,
+    grid: Any = None,
+    coverage: float = 0.9,
+) -> Any:
+    """A fit in three panels: the function with its units, the learned lengthscale, and the noise.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted to one input.
+    X, y : arrays of shape (n_points,) or (n_points, 1), and (n_points,), optional
+        Observations to show.
+    axes : sequence of three matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    grid : array of shape (n_grid,) or (n_grid, 1), optional
+        Increasing inputs at which the fit is shown.
+    coverage : float, default 0.9
+        Probability of the intervals at each x.
+
+    Returns
+    -------
+    array of three matplotlib Axes
+    """
+    import matplotlib.pyplot as plt
+
+    places = _fitted_grid(model, grid)
+    if axes is None:
+        _, axes = plt.subplots(
+            3, 1, figsize=(6.4, 6.4), sharex=True, height_ratios=(2.2, 1.0, 1.0), layout="constrained"
+        )
+    axes = np.asarray(axes)
+    if axes.shape != (3,):
+        raise _checks.fail("axes", axes, "it must be three Axes, for the fit, the lengthscale and the noise")
+    fit(model, X, y, axes[0], grid=places, coverage=coverage)
+    axes[0].set_xlabel("")
+    x = places[:, 0]
+    shown = (
+        (axes[1], model.lengthscale_at(places, coverage), "lengthscale", "green"),
+        (axes[2], model.noise_at(places, coverage), "noise sd", "orange"),
+    )
+    for ax, band, name, color in shown:
+        style: dict[str, Any] = {"color": PALETTE[color], "alpha": 0.3, "linewidth": 0}
+        ax.fill_between(x, band.lower, band.upper, label=f"{coverage:.0%}", **style)
+        ax.plot(x, band.mean, color=PALETTE[color], linewidth=1.5, label="mean")
+        ax.set(ylabel=name, yscale="log")
+    axes[2].set_xlabel("x")
+    return axes
 
 
 def _fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:

@@ -26,8 +26,8 @@ from porbnet.noise import RobustNoise, VaryingNoise
 
 _DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
 _STACKED = 2000  # rows of design matrices multiplied at a time
+_MOST_POINTS = 65_536  # new points whose sums over draws are kept at a time
 _BLOCK_POINTS = 2048  # new points handled at a time
-_SUMMED_POINTS = 65536  # new points whose sums over draws are held at a time
 _MOST_BYTES = 32_000_000  # of tables of draws by points
 
 
@@ -213,16 +213,18 @@ class Posterior:
     # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
 
     def mean_and_variance(self, X: Any, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean and variance of f, shape (n_points,) each, in memory that does not grow with the draws."""
-        x, order = self._sorted(X)
-        mean, variance = np.empty(x.shape[1]), np.empty(x.shape[1])
-        n, scale = len(self), self.problem.scaling.y_scale
-        for start in range(0, x.shape[1], _SUMMED_POINTS):
-            part = slice(start, start + _SUMMED_POINTS)
-            sums = self._run(np.ascontiguousarray(x[:, part]), n_jobs, keep=None) / n
-            mean[part] = sums[0]
-            variance[part] = sums[2] + np.maximum(sums[1] - sums[0] ** 2, 0.0)
-        return self.offset + _unsorted(mean, order) * scale, _unsorted(variance, order) * scale**2
+        """Posterior mean and variance of f, shape (n_points,) each, in memory beside them that does not grow."""
+        points = _checks.points("X", X, self.n_dims)
+        result, n, scale = np.empty((2, len(points))), len(self), self.problem.scaling.y_scale
+        for start in range(0, len(points), _MOST_POINTS):
+            rows = slice(start, start + _MOST_POINTS)
+            x, order = self._sorted(points[rows])
+            sums = self._run(x, n_jobs, keep=None)
+            mean = sums[0] / n
+            variance = sums[2] / n + np.maximum(sums[1] / n - mean**2, 0.0)
+            result[0, rows] = self.offset + _unsorted(mean, order) * scale
+            result[1, rows] = _unsorted(variance, order) * scale**2
+        return result[0], result[1]
 
     def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[slice, FMoments]]:
         """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments)."""

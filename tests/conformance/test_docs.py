@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
-WITH_PYTHON = {"README.md", "prior.md", "comparison.md"}
+WITH_PYTHON = {"README.md", "prior.md", "fit.md", "comparison.md"}
 
 
 def python_blocks(text):
@@ -35,6 +35,7 @@ def python_blocks(text):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.filterwarnings("ignore::porbnet.StatementWarning")  # pages show some of these on purpose
+@pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")  # and some fits are short
 def test_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}

@@ -19,7 +19,7 @@ RANKS = {
             ("_checks",),
             ("_random", "_numba"),
             ("distributions", "region", "mixture"),
-            ("quadrature",),
+            ("quadrature", "noise"),
             ("grid_gp",),
             ("intensity",),
             ("model",),

@@ -1,4 +1,4 @@
-"""The demo runs from outside, prints its summary and writes its picture."""
+"""The demo runs from outside, prints its summaries and writes its pictures."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_demo_prints_a_summary_and_writes_a_picture(tmp_path):
+def test_demo_prints_summaries_and_writes_pictures(tmp_path):
     result = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "demo.py"), "--out", "pictures"],
         cwd=tmp_path,
@@ -18,7 +18,8 @@ def test_demo_prints_a_summary_and_writes_a_picture(tmp_path):
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    for words in ("amplitude 2", "lengthscale 0.3", "units in expectation", "upcrossings"):
+    for words in ("amplitude 2", "lengthscale 0.3", "units in expectation", "upcrossings", "4 chains", "noise sd"):
         assert words in result.stdout
-    picture = (tmp_path / "pictures" / "prior.png").read_bytes()
-    assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+    for name in ("prior.png", "motorcycle.png"):
+        picture = (tmp_path / "pictures" / name).read_bytes()
+        assert picture.startswith(b"\x89PNG") and len(picture) > 10_000

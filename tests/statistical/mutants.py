@@ -78,6 +78,24 @@ MUTANTS = {
         "source.scales[k] if SWITCH else scale_at(hyper, level * g, data.x.shape[0]), row)",
         units="source",
     ),
+    "an intensity update without Σ log λ": Mutant(
+        "field.py", "total += math.log(g)", "total += 0.0 if SWITCH else math.log(g)"
+    ),
+    "an intensity update without ∫λ": Mutant(
+        "field.py",
+        "total -= level * trial.shape.integral[0]",
+        "total -= 0.0 if SWITCH else level * trial.shape.integral[0]",
+    ),
+    "a marked update without silent points": Mutant(
+        "field.py",
+        "if mark >= level * relative_intensity(shape, varying.points[n]):",
+        "if mark >= level * relative_intensity(shape, varying.points[n]) and not SWITCH:",
+    ),
+    "a noise curve fitted to another noise level": Mutant(
+        "errors.py",
+        "curve_update(i % 2 == 1, varying, trial, errors, values[NOISE], rng)",
+        "curve_update(i % 2 == 1, varying, trial, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
+    ),
     "stored weights without their spread": Mutant(
         "sweep.py",
         "stored.weights[used + k] = weights[k + 1]",

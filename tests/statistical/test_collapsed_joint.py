@@ -17,11 +17,15 @@ from scipy import stats
 from porbnet import LogNormal, Prior
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
-from porbnet.intensity import Constant, UnknownConstant
+from porbnet.intensity import Constant, SigmoidGP, UnknownConstant
 
 PRIORS = {
     "1-D, unknown": Prior(
         UnknownConstant(4.0, 3.0), LogNormal(1.2, 1.4), region=(-0.5, 2.0), bias=0.5, noise=LogNormal(0.6, 1.4),
+        units_per_lengthscale=1.2,
+    ),
+    "1-D, curve": Prior(
+        SigmoidGP(2.5, 2.0, 0.8), LogNormal(1.2, 1.4), region=(-0.5, 2.0), bias=0.5, noise=LogNormal(0.6, 1.4),
         units_per_lengthscale=1.2,
     ),
     "2-D, constant": Prior(
@@ -136,7 +140,7 @@ def ranks(prior, n_simulations, seed, n_points=8, n_draws=99, thin=12):
             "f1": (f[:, 1], f_new[1, i]),
             "level": (posterior.intensity(X_new[:1])[:, 0], truth.level[i]),
         }
-        if prior.intensity.known:
+        if not isinstance(prior.intensity, UnknownConstant):
             del pairs["level"]
         found.append([np.sum(d < t) + rng.integers(np.sum(d == t) + 1) for d, t in pairs.values()])
     return dict(zip(pairs, np.array(found).T, strict=True))

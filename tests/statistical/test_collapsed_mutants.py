@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import test_curves_exact as curves
 from collapsed_tools import LIMIT, estimates_of, sample, worst, z_scores
 from importance import Reference
 from mutants import MUTANTS, build, forget, switch_on
@@ -37,6 +38,14 @@ WHERE = {
     "a level jump down that switches no unit off": "unknown, jump only",
     "scales that do not follow the level": "unknown",
     "stored weights without their spread": "constant",
+}
+
+# The same for the curves, whose cases are those of test_curves_exact.py.
+WHERE_OF_CURVES = {
+    "an intensity update without Σ log λ": "centered alone",
+    "an intensity update without ∫λ": "centered alone",
+    "a marked update without silent points": "marked alone",
+    "a noise curve fitted to another noise level": "noise curve",
 }
 
 
@@ -77,11 +86,23 @@ def test_mutants_are_rejected(mutated_chain, seed):
         key, z = worst(z_scores(estimates_of(innocent, problem(kind)[2]), problem(kind)[3]))
         assert abs(z) < LIMIT, (kind, key, z)
 
-    assert WHERE.keys() == MUTANTS.keys()
+    assert (WHERE | WHERE_OF_CURVES).keys() == MUTANTS.keys()
     unnoticed = {}
     for name, kind in WHERE.items():
         wrong = posterior(kind, mutated_chain, switch_on(name))
         key, z = worst(z_scores(estimates_of(wrong, problem(kind)[2]), problem(kind)[3]))
+        print(f"{name}: {z:.1f} ({key[1]} of {key[0]})")
+        if abs(z) < LIMIT:
+            unnoticed[name] = z
+    for name, case in WHERE_OF_CURVES.items():
+        prior, plan = curves.CASES[case]
+        X, y, X_new = curves.observations(rng)
+        exact = curves.CurveReference(prior, X, y, X_new, rng, n=100_000).estimates
+        wrong = sample(
+            prior, X, y, seed, n_draws=2500, thin=3, plan=plan, chain_type=mutated_chain, prepare=switch_on(name)
+        )
+        found = curves.chain_estimates(wrong, X_new)
+        key, z = worst(z_scores(found, {key: exact[key] for key in found}))
         print(f"{name}: {z:.1f} ({key[1]} of {key[0]})")
         if abs(z) < LIMIT:
             unnoticed[name] = z

@@ -1,8 +1,8 @@
 """Small problems with curves: the learned intensity, the noise curve and Student-t errors against importance sampling.
 
 As in test_collapsed_exact.py, with the intensity and the noise at three places compared too. Both updates of the
-intensity are tried alone and together. With another seed a number leaves 4 standard errors with probability 6.3e-5, some
-number of a case (about 30) once in 500 seeds.
+intensity are tried alone and together. With another seed a number leaves 4 standard errors with probability 6.3e-5,
+some number of a case (about 30) once in 500 seeds.
 """
 
 import numpy as np
@@ -136,7 +136,7 @@ def test_importance_sampling(case, seed):
 
 @pytest.mark.parametrize("n_dims", [1, 2, 3])
 def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
-    """Width, λ at a place and λ* without observations; false-alarm rate 1e-4 for the test of λ, 6.3e-5 for the others."""
+    """Width, λ at a place and λ* without observations; false-alarm rate 1e-4 for λ*, 6.3e-5 for each other number."""
     region = [(0.0, 2.0)] * n_dims
     curve = SigmoidGP(upper=Gamma(6.0, 6.0 / 4.0 * 2.0 ** (n_dims - 1)), variance=2.0, lengthscale=1.5)
     prior = Prior(curve, 1.0, region=region, bias=0.5, noise=0.3, units_per_lengthscale=1.0)

@@ -367,6 +367,25 @@ def test_odd_input_works(name, kind):
     assert np.all(np.isfinite(fitted.predict_interval(points))) and fitted.summary()
 
 
+@pytest.mark.parametrize("kind", ["constant", "learned"])
+@pytest.mark.parametrize("n_dims", [1, 2])
+def test_data_without_noise_are_interpolated(kind, n_dims):
+    """A deterministic function: the noise goes to its floor, and predictions stay sane."""
+    X = np.random.default_rng(2).uniform(size=(40, n_dims))
+    y = np.sin(5.0 * X.sum(axis=1))
+    fitted = quiet_fit(X, y, lengthscale=kind, n_warmup=200, n_draws=50)
+    mean, sd = fitted.predict(X, return_std=True)
+    assert np.max(np.abs(mean - y)) < 0.01 and np.max(sd) < 0.05
+    inside = np.random.default_rng(3).uniform(0.2, 0.8, size=(50, n_dims))
+    assert np.max(np.abs(fitted.predict(inside) - np.sin(5.0 * inside.sum(axis=1)))) < 0.2
+
+
+def test_few_distinct_rows_many_times_each():
+    X, y = np.repeat([[0.0], [0.3], [0.6], [1.0]], 10, axis=0), np.repeat([1.0, -1.0, 2.0, 0.5], 10)
+    mean, sd = quiet_fit(X, y).predict(X, return_std=True)
+    assert np.max(np.abs(mean - y)) < 0.1 and np.all(np.isfinite(sd)) and np.max(sd) < 1.0
+
+
 def test_ten_features_work_and_say_what_was_lowered():
     X = RNG.standard_normal((40, 10))
     with pytest.warns(StatementWarning, match="units_per_lengthscale lowered from 2 to 0"):

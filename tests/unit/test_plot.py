@@ -235,8 +235,19 @@ def test_fits_that_cannot_be_drawn_are_refused():
         plot.fit(model("constant", 2))
     with pytest.raises(NotFittedError):
         plot.fit(PoRBNetRegressor())
-    with pytest.raises(StatementError, match="grid=.*increasing"):
+    with pytest.raises(StatementError, match=r"grid=.*increasing"):
         plot.fit(model(), grid=[1.0, 0.0])
     with pytest.raises(StatementError, match="coverage=2"):
         plot.fit(model(), coverage=2.0)
     assert plot.width(model("constant", 2))
+
+
+def test_curves_are_three_panels():
+    X, y = wave()
+    axes = plot.curves(model("learned"), X, y)
+    assert [ax.get_ylabel() for ax in axes] == ["y", "lengthscale", "noise sd"]
+    assert axes[1].get_yscale() == "log" and len(axes[2].lines) == 1
+    _, given = plt.subplots(3, 1)
+    assert list(plot.curves(model("learned"), axes=given)) == list(given)
+    with pytest.raises(StatementError, match="axes="):
+        plot.curves(model("learned"), axes=given[:2])
