@@ -29,7 +29,10 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     ):
         return np.random.SeedSequence(None if random_state is None else int(random_state))
     if isinstance(random_state, np.random.SeedSequence):
-        return random_state
+        # a fresh copy: spawning from it would change what the same seed gives next time
+        return np.random.SeedSequence(
+            random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
+        )
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence(random_state.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
     if isinstance(random_state, np.random.RandomState):

@@ -50,7 +50,7 @@ never_positive = st.one_of(
     st.integers(max_value=0),
     st.just(10**400),
     st.floats(min_value=1e101, allow_infinity=False),
-    st.floats(min_value=0.0, max_value=1e-51),
+    st.floats(min_value=0.0, max_value=1e-101),
 )
 bad_positive = st.one_of(not_numbers, never_positive, st.lists(st.floats(), max_size=3), st.just(np.ones(1)))
 negative = st.one_of(st.floats(max_value=-1e-300), st.integers(max_value=-1), st.just(math.nan), st.just(math.inf))

@@ -9,6 +9,7 @@ from fit_tools import SHORT, model, quiet_fit, same_draws, wave
 from scipy import stats
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior
+from porbnet.defaults import UNITS_PER_LENGTHSCALE
 from porbnet.errors import ConvergenceWarning, PorbnetError, PorbnetWarning, StatementError, StatementWarning
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
@@ -162,7 +163,8 @@ def test_width_distribution():
 @KINDS
 def test_summary(kind):
     text = model(kind).summary()
-    assert text.splitlines()[0] == "PoRB-NET fit of 40 observations of 1 input, 2 units per lengthscale"
+    kappa = UNITS_PER_LENGTHSCALE
+    assert text.splitlines()[0] == f"PoRB-NET fit of 40 observations of 1 input, {kappa:.2g} units per lengthscale"
     for part in ("2 chains of 60 draws", model(kind).diagnostics_.verdict, "width (units)", "lengthscale", "noise sd"):
         assert part in text
     assert "birth" in text.splitlines()[-1]
@@ -353,6 +355,7 @@ ACCEPTED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
 @pytest.mark.parametrize("name", ACCEPTED)
 @pytest.mark.parametrize("kind", ["constant", "learned"])
 def test_odd_input_works(name, kind):
@@ -367,6 +370,7 @@ def test_odd_input_works(name, kind):
     assert np.all(np.isfinite(fitted.predict_interval(points))) and fitted.summary()
 
 
+@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
 @pytest.mark.parametrize("kind", ["constant", "learned"])
 @pytest.mark.parametrize("n_dims", [1, 2])
 def test_data_without_noise_are_interpolated(kind, n_dims):
@@ -380,15 +384,21 @@ def test_data_without_noise_are_interpolated(kind, n_dims):
     assert np.max(np.abs(fitted.predict(inside) - np.sin(5.0 * inside.sum(axis=1)))) < 0.2
 
 
+@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
 def test_few_distinct_rows_many_times_each():
     X, y = np.repeat([[0.0], [0.3], [0.6], [1.0]], 10, axis=0), np.repeat([1.0, -1.0, 2.0, 0.5], 10)
     mean, sd = quiet_fit(X, y).predict(X, return_std=True)
     assert np.max(np.abs(mean - y)) < 0.1 and np.all(np.isfinite(sd)) and np.max(sd) < 1.0
 
 
+def test_vanishing_noise_is_told_of():
+    with pytest.warns(PorbnetWarning, match="noise is below a thousandth of the spread of y"):
+        quiet_fit(ROWS, np.sin(6.0 * ROWS[:, 0]), n_warmup=200, n_draws=50)
+
+
 def test_ten_features_work_and_say_what_was_lowered():
     X = RNG.standard_normal((40, 10))
-    with pytest.warns(StatementWarning, match="units_per_lengthscale lowered from 2 to 0"):
+    with pytest.warns(StatementWarning, match=r"units_per_lengthscale lowered from [\d.]+ to 0"):
         fitted = quiet_fit(X, X[:, 0], n_warmup=10, n_draws=10)
     assert np.all(np.isfinite(fitted.predict(X))) and fitted.prior_.expected_units < 160
 

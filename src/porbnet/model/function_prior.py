@@ -16,6 +16,8 @@ from porbnet.model.moments import PointMoments
 from porbnet.model.upcrossings import count_upcrossings, rice_rate
 from porbnet.region import Region
 
+_MOST_PANELS = 12_800
+
 
 class FunctionPrior(ABC):
     """A prior over functions: draws, second moments, upcrossings."""
@@ -100,10 +102,16 @@ class FunctionPrior(ABC):
             )
             return float(counts.mean())
         box = Region.of(interval, "interval")
-        nodes, weights = quadrature.panel_rule(box.low[0], box.high[0], 100, np.empty(0))
-        m = self.point_moments(self._line(nodes, box, dimension, at))
-        rate = rice_rate(m.variance, m.gradient_variance[:, dimension], m.cross[:, dimension], height)
-        return float(weights @ rate)
+        n_panels, previous = 100, np.nan
+        while True:
+            # doubled until it settles: a steep prior has all its crossings in a small part of the interval
+            nodes, weights = quadrature.panel_rule(box.low[0], box.high[0], n_panels, np.empty(0))
+            m = self.point_moments(self._line(nodes, box, dimension, at))
+            rate = rice_rate(m.variance, m.gradient_variance[:, dimension], m.cross[:, dimension], height)
+            expected = float(weights @ rate)
+            if abs(expected - previous) <= 1e-7 * expected or n_panels >= _MOST_PANELS:
+                return expected
+            n_panels, previous = 2 * n_panels, expected
 
     def upcrossing_counts(
         self,

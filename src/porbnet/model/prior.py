@@ -32,7 +32,8 @@ class Prior(FunctionPrior):
     """A Poisson-process radial basis function network as a prior over functions.
 
     f(x) = b + Σ_k w_k exp(-½ s_k² ‖x - c_k‖²), with centers from a Poisson process whose intensity λ is the inverse
-    lengthscale, and scales and weights tied to λ so that amplitude and lengthscale do not touch each other:
+    lengthscale, and scales and weights tied to λ so that amplitude and lengthscale do not touch each other (exactly so
+    where the lengthscale is constant; where it changes, the variance moves around the change):
 
         λ = (κ / ℓ)^D,   s_k = (√2 / κ) λ(c_k)^(1/D),   w_k ~ N(0, (2 / πκ²)^(D/2) amplitude²),   b ~ N(0, bias²)
 
