@@ -2,16 +2,28 @@
 
 import math
 
+import numba
 import numpy as np
 from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
+from porbnet.inference.collapsed import units as unit_kernels
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import LEVEL, empty_units
-from porbnet.inference.collapsed.units import append, clear, copy_units, relative_intensity, scale_at
 from porbnet.inference.driver import ChainResult
 from porbnet.posterior import Posterior
+
+
+def from_python(kernel):
+    """An inner kernel, which has no entry from Python, made callable."""
+    return numba.njit(lambda *arguments: kernel(*arguments))
+
+
+append, clear, copy_units, relative_intensity, scale_at = (
+    from_python(getattr(unit_kernels, name))
+    for name in ("append", "clear", "copy_units", "relative_intensity", "scale_at")
+)
 
 LIMIT = 4.0  # combined standard errors; a normal variable leaves it with probability 6.3e-5
 

@@ -4,24 +4,23 @@ import math
 
 import numpy as np
 import pytest
-from collapsed_tools import current_centers
+from collapsed_tools import current_centers, from_python, scale_at
 from importance import PriorDraws, condition
 
 from porbnet import Prior
-from porbnet.inference.collapsed.birth_death import (
-    birth_or_death,
-    fit_candidate,
-    insert,
-    log_bayes_factor,
-    log_bayes_factor_of,
-    move,
-)
+from porbnet.inference.collapsed import birth_death, gaussian, units
 from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.gaussian import refresh, remove
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import AMPLITUDE, LEVEL, NOISE
-from porbnet.inference.collapsed.units import REACH, draw_center, scale_at
+from porbnet.inference.collapsed.units import REACH
 from porbnet.intensity import Piecewise
+
+birth_or_death, fit_candidate, insert, log_bayes_factor, log_bayes_factor_of, move = (
+    from_python(getattr(birth_death, name))
+    for name in ("birth_or_death", "fit_candidate", "insert", "log_bayes_factor", "log_bayes_factor_of", "move")
+)
+refresh, remove = from_python(gaussian.refresh), from_python(gaussian.remove)
+draw_center = from_python(units.draw_center)
 
 KINDS = [(1, 0.8), (2, 0.8), (1, 0.0)]  # dimensions and bias
 

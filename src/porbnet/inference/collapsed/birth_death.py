@@ -27,7 +27,6 @@ import math
 from typing import Any, NamedTuple
 
 from porbnet._numba import inner_kernel
-from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import border, remove
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
@@ -69,7 +68,7 @@ def accept(log_ratio: float, rng: Any) -> bool:
     return bool(math.log(1.0 - rng.random()) < log_ratio)
 
 
-@kernel
+@inner_kernel
 def fit_candidate(
     data: Data, units: Units, hyper: Hyper, values: Any, work: Work, scale: float, skip: int
 ) -> Candidate:
@@ -127,13 +126,13 @@ def broken(candidate: Candidate, weight_variance: float, units: Units, tuning: T
     return True
 
 
-@kernel
+@inner_kernel
 def log_bayes_factor(candidate: Candidate, weight_variance: float) -> float:
     """Log Bayes factor, log B = -½ log(r v_w) + ½ r μ² of a unit that is not there."""
     return -0.5 * math.log(candidate.r * weight_variance) + 0.5 * candidate.r * candidate.mu * candidate.mu
 
 
-@kernel
+@inner_kernel
 def insert(units: Units, work: Work, candidate: Candidate, g: float, scale: float) -> None:
     """Put the candidate in as the last unit: P, m, Gram matrix and its own arrays."""
     k = units.n[0]
@@ -155,7 +154,7 @@ def insert(units: Units, work: Work, candidate: Candidate, g: float, scale: floa
     units.updates[0] += 1
 
 
-@kernel
+@inner_kernel
 def birth_or_death(
     data: Data, shape: Shape, hyper: Hyper, units: Units, values: Any, tuning: Tuning, work: Work, rng: Any
 ) -> None:
@@ -185,7 +184,7 @@ def birth_or_death(
             remove(units, k, work.vector)
 
 
-@kernel
+@inner_kernel
 def log_bayes_factor_of(units: Units, k: int, weight_variance: float) -> float:
     """Log Bayes factor log B_k of a unit that is there, from its posterior variance and mean."""
     variance = units.inverse[k + 1, k + 1]
@@ -193,7 +192,7 @@ def log_bayes_factor_of(units: Units, k: int, weight_variance: float) -> float:
     return float(0.5 * math.log(variance / weight_variance) + 0.5 * mean * mean / variance)
 
 
-@kernel
+@inner_kernel
 def move(
     data: Data, shape: Shape, hyper: Hyper, units: Units, values: Any, tuning: Tuning, work: Work, rng: Any
 ) -> None:

@@ -27,7 +27,7 @@ from porbnet.inference.collapsed.state import (
     enlarged,
 )
 from porbnet.inference.collapsed.sweep import Stored, run
-from porbnet.inference.collapsed.units import append, clear, draw_center, scale_at
+from porbnet.inference.collapsed.units import start_units
 from porbnet.inference.draws import ChainDraws
 
 _ROOM = 200_000  # units stored per call at most, unless one draw needs more
@@ -136,15 +136,9 @@ class CollapsedChain:
 
     def _start_units(self) -> None:
         """Units from the prior at the starting level."""
-        problem, work = self.problem, self.work
-        clear(self.data, self.units)
-        n = int(self.rng.poisson(self.values[LEVEL] * self.shape.integral[0]))
-        for _ in range(min(n, len(self.units.scales) - 1)):
-            g = draw_center(self.shape, self.rng, work.center)
-            scale = scale_at(problem.hyper, self.values[LEVEL] * g, len(work.center))
-            append(self.data, self.units, work.center, g, scale, work.cross)
-        typical = scale_at(problem.hyper, self.values[LEVEL], problem.scaling.n_dims)
-        self.tuning.steps[STEP_MOVE] = 1.0 / typical
+        hyper, level = self.problem.hyper, self.values[LEVEL]
+        scale = start_units(self.data, self.shape, hyper, self.units, level, self.work, self.rng)
+        self.tuning.steps[STEP_MOVE] = 1.0 / scale
 
     @property
     def total_sweeps(self) -> int:

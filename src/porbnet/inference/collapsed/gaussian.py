@@ -13,7 +13,6 @@ import math
 from typing import Any
 
 from porbnet._numba import inlined_kernel, inner_kernel
-from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.state import BLOCK, Data, Hyper, Tuning, Units
 
 MOST_UPDATES = 400  # rank-one updates before P is computed afresh
@@ -73,7 +72,7 @@ def factorize(units: Units, noise2: float, weight_variance: float, bias_variance
     return log_det
 
 
-@kernel
+@inner_kernel
 def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float, bias_variance: float) -> float:
     """Log likelihood log p(y | centers, hyper-parameters); -inf if A cannot be factored to any use.
 
@@ -117,7 +116,7 @@ def solve_transposed(units: Units, vector: Any) -> None:
             rest[j] -= row[j] * value
 
 
-@kernel
+@inner_kernel
 def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
     """P, m and the factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted.
 
@@ -213,7 +212,7 @@ def border(units: Units, applied: Any, r: float, mu: float) -> None:
     units.mean[n] = mu
 
 
-@kernel
+@inner_kernel
 def remove(units: Units, k: int, work: Any) -> None:
     """Take out unit k: P and m by the Schur complement, then the last unit takes its place."""
     n = units.n[0] + 1

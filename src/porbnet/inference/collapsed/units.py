@@ -9,13 +9,13 @@ import numpy as np
 
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
-from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units
+from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units, Work
 
 REACH = 6.5  # in units of 1 / s: beyond it a unit's value is below 1e-9 and taken as zero
 _LOWEST = -700.0
 
 
-@kernel
+@inner_kernel
 def relative_intensity(shape: Shape, center: Any) -> float:
     """g(c): the known part of the intensity at a center inside the box."""
     if shape.kind == 0:
@@ -46,7 +46,7 @@ def relative_intensity(shape: Shape, center: Any) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def draw_center(shape: Shape, rng: Any, out: Any) -> float:
     """A center from λ / Λ, by rejection from the uniform; returns g there."""
     while True:
@@ -78,7 +78,7 @@ def inside(shape: Shape, center: Any) -> bool:
     return within
 
 
-@kernel
+@inner_kernel
 def scale_at(hyper: Hyper, intensity: float, n_dims: int) -> float:
     """Scale s = s0 λ^(1/D)."""
     if n_dims == 1:
@@ -164,7 +164,7 @@ def products(data: Data, units: Units, column: Any, low: int, high: int, out: An
     return square, with_y
 
 
-@kernel
+@inner_kernel
 def clear(data: Data, units: Units) -> None:
     """No units: the bias alone."""
     units.n[0] = 0
@@ -178,7 +178,7 @@ def clear(data: Data, units: Units) -> None:
     units.updates[0] = -1
 
 
-@kernel
+@inner_kernel
 def append(data: Data, units: Units, center: Any, g: float, scale: float, row: Any) -> None:
     """Add a unit to the columns, Gram matrix and moments; P is left stale."""
     k = units.n[0]
@@ -198,7 +198,7 @@ def append(data: Data, units: Units, center: Any, g: float, scale: float, row: A
     units.n[0] = k + 1
 
 
-@kernel
+@inner_kernel
 def copy_units(source: Units, target: Units) -> None:
     """Copy the meaningful part of a configuration (P and the mean are left stale)."""
     n = source.n[0]
@@ -226,3 +226,14 @@ def rebuild(data: Data, hyper: Hyper, source: Units, level: float, row: Any, tar
     for k in range(source.n[0]):
         g = source.relative[k]
         append(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]), row)
+
+
+@kernel
+def start_units(data: Data, shape: Shape, hyper: Hyper, units: Units, level: float, work: Work, rng: Any) -> float:
+    """Units from the prior at a level, as far as there is room; returns the scale that the level itself has."""
+    n_dims = data.x.shape[0]
+    clear(data, units)
+    for _ in range(min(poisson(level * shape.integral[0], rng), len(units.scales) - 1)):
+        g = draw_center(shape, rng, work.center)
+        append(data, units, work.center, g, scale_at(hyper, level * g, n_dims), work.cross)
+    return scale_at(hyper, level, n_dims)
