@@ -325,7 +325,7 @@ class Posterior:
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""
         from porbnet.inference.collapsed.chain import prediction_state
-        from porbnet.inference.collapsed.predict import prepare_draw
+        from porbnet.inference.collapsed.predict import prepare_draw, weigh_draw
         from porbnet.inference.collapsed.state import empty_tuning, empty_units, empty_work
 
         problem, draws = self.problem, self.draws
@@ -339,10 +339,11 @@ class Posterior:
         left: list[FloatArray] = []  # Φ P and Φ m of some draws, so that one product of large matrices adds them all
         right: list[FloatArray] = []
         for i in range(len(self)):
+            if varying is not None:
+                weigh_draw(data, i, draws.noise_z, draws.row_weight, varying)
             prepare_draw(
-                data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative,
-                draws.noise_z, draws.row_weight, varying, units, tuning, work,
-            )  # fmt: skip
+                data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative, units, tuning, work
+            )
             n = int(units.n[0])
             design = np.empty((n + 1, len(u)))
             design[0] = data.has_bias

@@ -17,11 +17,23 @@ _LOWEST = -700.0  # fast_exp takes no less
 
 
 @kernel
+def lower_bound(values: Any, target: float) -> int:
+    """First index whose value is at least `target`, in a sorted array (np.searchsorted compiles for a second)."""
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < target:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
 def window(first: Any, center: float, reach: float) -> tuple[int, int]:
     """Indices [low, high) of the sorted values within `reach` of `center`."""
-    low = np.searchsorted(first, center - reach, side="left")
-    high = np.searchsorted(first, center + reach, side="right")
-    return int(low), int(high)
+    low = lower_bound(first, center - reach)
+    return low, low + lower_bound(first[low:], center + reach)
 
 
 @kernel

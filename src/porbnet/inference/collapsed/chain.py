@@ -215,14 +215,18 @@ def own_field(field: Field) -> Field:
     return field._replace(z=field.z.copy(), table=field.table.copy(), buffers=field.buffers.copy())
 
 
-def prediction_state(problem: Problem) -> tuple[Data, Varying]:
-    """Observations and curves of a caller's own, to be set to a draw's by `predict.prepare_draw`."""
-    n_points = problem.data.x.shape[1]
-    rows = np.ones(n_points if problem.hyper.freedom_log_mean > 0 else 0)
-    n_dims = problem.scaling.n_dims
+def prediction_state(problem: Problem) -> tuple[Data, Varying | None]:
+    """Observations and curves of a caller's own, to be set to a draw's by `predict.weigh_draw`.
+
+    None in place of the curves if the errors are Gaussian with one noise sd.
+    """
+    robust = problem.hyper.freedom_log_mean > 0
+    if not robust and not len(problem.noise.z):
+        return problem.data, None
+    rows = np.ones(problem.data.x.shape[1] if robust else 0)
     varying = Varying(
         own_field(problem.intensity), own_field(problem.noise), problem.knots, problem.shares, rows,
-        np.zeros((0, n_dims)), np.zeros(0),
+        np.zeros((0, problem.scaling.n_dims)), np.zeros(0),
     )  # fmt: skip
     return own_data(problem.data), varying
 

@@ -60,6 +60,16 @@ def block_moments(x: Any, start: int, stop: int, has_bias: int, units: Units, bl
                     variance[i] += p * mine[i] * other[i]
 
 
+@kernel
+def weigh_draw(data: Data, draw: int, noise_z: Any, row_weight: Any, varying: Varying) -> None:
+    """Weights of the observations (the caller's own) in a draw with a noise curve or Student-t errors."""
+    if noise_z.shape[1] > 0:
+        expand(varying.noise, noise_z[draw], varying.noise.table)
+    for i in range(row_weight.shape[1]):
+        varying.row_weight[i] = row_weight[draw, i]
+    reweight(data, varying, varying.noise.table, data)
+
+
 @inlined_kernel
 def prepare_draw(
     data: Data,
@@ -69,20 +79,11 @@ def prepare_draw(
     values: Any,
     centers: Any,
     relative: Any,
-    noise_z: Any,
-    row_weight: Any,
-    varying: Varying,
     units: Units,
     tuning: Tuning,
     work: Work,
 ) -> None:
-    """Units, m and P of one stored draw; the weights of the observations, which are the caller's own, follow it."""
-    if noise_z.shape[1] > 0:
-        expand(varying.noise, noise_z[draw], varying.noise.table)
-    for i in range(row_weight.shape[1]):
-        varying.row_weight[i] = row_weight[draw, i]
-    if noise_z.shape[1] + row_weight.shape[1] > 0:
-        reweight(data, varying, varying.noise.table, data)
+    """Units, m and P of one stored draw, for observations weighted as it says (`weigh_draw`)."""
     clear(data, units)
     n_dims = data.x.shape[0]
     for k in range(offsets[draw], offsets[draw + 1]):
@@ -103,7 +104,7 @@ def moments_of_draws(
     relative: Any,
     noise_z: Any,
     row_weight: Any,
-    varying: Varying,
+    varying: Varying | None,
     x: Any,
     units: Units,
     tuning: Tuning,
@@ -115,14 +116,15 @@ def moments_of_draws(
 ) -> None:
     """Moments of f over draws [first, last) at new points x, shape (n_dims, n_points), sorted by the first coordinate.
 
+    varying : None if the errors are Gaussian with one noise sd
     sums : (3, n_points) Σ mean, Σ mean², Σ variance, added to
     means, variances : (last - first, n_points) written if they have rows
     """
     n_points, length = x.shape[1], len(block.mean)
     for draw in range(first, last):
-        prepare_draw(
-            data, hyper, draw, offsets, values, centers, relative, noise_z, row_weight, varying, units, tuning, work
-        )
+        if varying is not None:  # seen when compiling: with Gaussian errors of one noise sd this is left out
+            weigh_draw(data, draw, noise_z, row_weight, varying)
+        prepare_draw(data, hyper, draw, offsets, values, centers, relative, units, tuning, work)
         for start in range(0, n_points, length):
             stop = min(start + length, n_points)
             block_moments(x, start, stop, data.has_bias, units, block)
