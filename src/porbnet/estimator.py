@@ -170,6 +170,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             rows = _repeated_rows(sample_weight, X)
             X, y, weight = X[rows], y[rows], None if weight is None else weight[rows]
+        # in one order whatever order they came in, so that not even rounding depends on it
+        order = np.lexsort((*([] if weight is None else [weight]), y, *X.T[::-1]))
+        X, y, weight = X[order], y[order], None if weight is None else weight[order]
         prior, offset = self._statement(X, y, noise)
         problem = Problem.of(prior, X, y - offset, weight)
         makers = [

@@ -572,3 +572,9 @@ def test_inputs_are_left_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         quiet_fit(X, y).predict(X)
+
+
+def test_the_order_of_rows_does_not_matter():
+    X, y = wave()
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    assert same_draws(quiet_fit(X, y), quiet_fit(X[shuffled], y[shuffled]))
