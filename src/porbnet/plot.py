@@ -316,7 +316,7 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     matplotlib Axes
     """
     shares = model.width_distribution()
-    mean = sum(k * share for k, share in shares.items())
+    mean = float(model.posterior_.n_units.mean())
     ax = _axes(ax)
     ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")
     ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
