@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ class _Flat(Intensity):
     """What the known and the unknown constant share: the same mean level everywhere, on a region of any dimension."""
 
     @property
+    @abstractmethod
     def mean_level(self) -> float:
-        raise NotImplementedError
+        """The level, or its prior mean."""
 
     def on(self, region: Region) -> Intensity:
         return self

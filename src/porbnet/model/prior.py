@@ -25,7 +25,6 @@ from porbnet.region import Region
 
 MANY_UNITS = 2000.0
 _MOST_UNITS = 1e8  # a network of that width would fill the memory
-_POSITIVE = "it must be a finite number greater than 0, or a LogNormal"
 
 
 class Prior(FunctionPrior):
