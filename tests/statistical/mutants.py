@@ -79,22 +79,30 @@ MUTANTS = {
         units="source",
     ),
     "an intensity update without Σ log λ": Mutant(
-        "field.py", "total += math.log(g)", "total += 0.0 if SWITCH else math.log(g)"
+        "field.py",
+        "total += math.log(units.relative[k])",
+        "total += 0.0 if SWITCH else math.log(units.relative[k])",
     ),
     "an intensity update without ∫λ": Mutant(
         "field.py",
-        "total -= level * trial.shape.integral[0]",
-        "total -= 0.0 if SWITCH else level * trial.shape.integral[0]",
+        "total = -level * shape.integral[0]",
+        "total = 0.0 if SWITCH else -level * shape.integral[0]",
     ),
     "a marked update without silent points": Mutant(
         "field.py",
         "if mark >= level * relative_intensity(shape, varying.points[n]):",
         "if mark >= level * relative_intensity(shape, varying.points[n]) and not SWITCH:",
     ),
+    "an ellipse whose axis has a part that is held": Mutant(
+        "field.py",
+        "draw_ellipse(field, trial, rng)\n    tuning",
+        "draw_ellipse(field, trial, rng)\n"
+        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    tuning",
+    ),
     "a noise curve fitted to another noise level": Mutant(
         "errors.py",
-        "curve_update(i % 2 == 1, varying, trial, errors, values[NOISE], rng)",
-        "curve_update(i % 2 == 1, varying, trial, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
+        "curve_update(varying, trial, errors, values[NOISE], rng)",
+        "curve_update(varying, trial, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
     ),
     "stored weights without their spread": Mutant(
         "sweep.py",
@@ -140,5 +148,6 @@ def switch_on(name: str | None):
 
     def prepare(chain):
         chain.units.n[1] = number
+        chain.trial.units.n[1] = number
 
     return prepare

@@ -45,6 +45,7 @@ WHERE_OF_CURVES = {
     "an intensity update without Σ log λ": "centered alone",
     "an intensity update without ∫λ": "centered alone",
     "a marked update without silent points": "marked alone",
+    "an ellipse whose axis has a part that is held": "both updates",
     "a noise curve fitted to another noise level": "noise curve",
 }
 

@@ -12,6 +12,7 @@ from porbnet.inference.collapsed.levels import room_needed
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import (
     LEVEL,
+    MOST_HELD,
     MOVE_NAMES,
     NOISE,
     STEP_MOVE,
@@ -37,14 +38,12 @@ def default_plan(problem: Problem) -> Plan:
     """Proposals per sweep, by the expected width E (measured in benchmarks/efficiency.py).
 
     With a learned level births and deaths are what lets the width follow it, and cost little beside the level's own
-    updates. With a learned curve its updates limit everything else.
+    updates. A learned curve takes the width along with it, and costs more.
     """
     expected = problem.start_level * float(problem.shape.integral[0])
     births, moves = (0.5, 0.06)
-    if len(problem.intensity.z):
-        births, moves = (1.0, 0.3)
-    elif problem.hyper.level_shape > 0:
-        births, moves = (2.0, 0.3)
+    if problem.hyper.level_shape > 0:
+        births, moves = (1.0, 0.12) if len(problem.intensity.z) else (2.0, 0.3)
     return Plan(int(np.clip(round(births * expected), 10, 120)), int(np.clip(round(moves * expected), 3, 30)))
 
 
@@ -122,8 +121,8 @@ class CollapsedChain:
             _own_shape(problem.shape),
             empty_units(capacity, n_dims, n_points),
             np.zeros(z),
-            np.zeros(z),
-            np.zeros(z),
+            np.zeros((2 + MOST_HELD, z)),
+            np.zeros((n_dims, 2), dtype=np.int64),
             np.zeros(table),
         )
         points = capacity if len(self.intensity.z) else 0

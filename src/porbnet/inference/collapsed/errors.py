@@ -21,12 +21,12 @@ from typing import Any
 
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet.inference.collapsed.birth_death import accept
-from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, expand, local_direction, reweight
+from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import copy_units, rebuild
 
-CURVE_UPDATES = 12  # of the noise curve per step; every second one of a bump
+CURVE_UPDATES = 12  # of the noise curve per step
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
 
 
@@ -76,16 +76,11 @@ def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float
 
 
 @inner_kernel
-def curve_update(local: bool, varying: Varying, trial: Trial, errors: Any, noise: float, rng: Any) -> None:
+def curve_update(varying: Varying, trial: Trial, errors: Any, noise: float, rng: Any) -> None:
     """One elliptical slice update of the noise curve given the residuals."""
     field = varying.noise
     n = len(field.z)
-    if local:
-        local_direction(field, trial, rng)
-    else:
-        for i in range(n):
-            trial.anchor[i] = field.z[i]
-            trial.direction[i] = rng.standard_normal()
+    draw_ellipse(field, trial, rng)
     height = curve_log_likelihood(varying, field.table, errors, noise) + math.log(1.0 - rng.random())
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()
@@ -94,7 +89,7 @@ def curve_update(local: bool, varying: Varying, trial: Trial, errors: Any, noise
         angle = low + rng.random() * (high - low)
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
         for i in range(n):
-            trial.z[i] = field.z[i] + cosine * trial.anchor[i] + sine * trial.direction[i]
+            trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         expand(field, trial.z, trial.table)
         if curve_log_likelihood(varying, trial.table, errors, noise) > height:
             for i in range(n):
@@ -169,8 +164,8 @@ def errors_update(
     residuals(data, units, work.vector, work.column)
     errors = work.column[: len(data.y)]
     if len(varying.noise.z) > 0:
-        for i in range(CURVE_UPDATES):
-            curve_update(i % 2 == 1, varying, trial, errors, values[NOISE], rng)
+        for _ in range(CURVE_UPDATES):
+            curve_update(varying, trial, errors, values[NOISE], rng)
     if len(varying.row_weight) > 0:
         if len(varying.noise.z) > 0:
             for i in range(len(errors)):

@@ -11,8 +11,8 @@ between knots, so that its integral is exact. Two likelihoods:
   units switch on and off as λ moves.
 
 The angle is sought on an arc of random width placed at random around the current state: the whole circle, as in the
-original, wastes most evaluations where the data say much. The ellipse runs through all of z, or through a bump at a
-random place.
+original, wastes most evaluations where the data say much. The ellipse runs through all curves, or through those with
+the same values at a few places (`draw_ellipse`).
 
 Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
 """
@@ -30,6 +30,7 @@ from porbnet.inference.collapsed.state import (
     FIELD_CENTERED,
     FIELD_MARKED,
     LEVEL,
+    MOST_HELD,
     NOISE,
     Data,
     Field,
@@ -51,7 +52,7 @@ from porbnet.inference.collapsed.units import (
 )
 
 MOST_SHRINKS = 100
-LOG_ARCS = 3.0  # arcs searched are between exp(-3) of the circle and all of it
+LOG_ARCS = 2.0  # arcs searched are between exp(-2) of the circle and all of it
 
 
 @kernel
@@ -146,6 +147,15 @@ def draw_marks(shape: Shape, units: Units, varying: Varying, level: float, rng: 
     return int(n)
 
 
+@inner_kernel
+def centers_log_density(shape: Shape, units: Units, level: float) -> float:
+    """Log density Σ_k log λ(c_k) - ∫λ of the centers, without K log λ*."""
+    total = -level * shape.integral[0]
+    for k in range(units.n[0]):
+        total += math.log(units.relative[k])
+    return total
+
+
 @inlined_kernel
 def log_likelihood(
     which: int,
@@ -162,68 +172,78 @@ def log_likelihood(
     """The log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
     level, n_dims = values[LEVEL], data.x.shape[0]
     expand(field, trial.z, trial.table)
-    total = 0.0
     set_intensity(trial.table, field.area, trial.shape)
     clear(data, trial.units)
-    n = units.n[0]
-    if which == FIELD_CENTERED:
-        total -= level * trial.shape.integral[0]
-    else:
-        n = n_marked
-    for p in range(n):
+    for p in range(units.n[0] if which == FIELD_CENTERED else n_marked):
         center = units.centers[p] if which == FIELD_CENTERED else varying.points[p]
         g = relative_intensity(trial.shape, center)
-        if which == FIELD_CENTERED:
-            total += math.log(g)
-        elif varying.marks[p] >= level * g:
-            continue
-        append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
+        if which == FIELD_CENTERED or varying.marks[p] < level * g:
+            append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
-    return total + log_marginal(data, trial.units, noise2, weight_variance, hyper.bias_variance)
+    log_p = log_marginal(data, trial.units, noise2, weight_variance, hyper.bias_variance)
+    return log_p + centers_log_density(trial.shape, trial.units, level) if which == FIELD_CENTERED else log_p
 
 
 @inner_kernel
-def local_direction(field: Field, trial: Trial, rng: Any) -> None:
-    """A bump of the curve over a random window.
+def draw_ellipse(field: Field, trial: Trial, rng: Any) -> None:
+    """The half axes of an ellipse through z that leaves h at a few places where it is.
 
-    The sum of h over a window of knots is b·z with b the sum of the basis there, so that moving z along v = b / |b|
-    raises or lowers h around that window, which may be anything from one knot to the whole region. Along any fixed unit
-    vector v the coordinate a = v·z is N(0, 1) and independent of the rest, hence an ellipse through a v and ν v,
-    ν ~ N(0, 1), leaves the prior invariant.
+    h at a knot is b·z with b the basis there. With q_1, q_2, ... orthonormal and of the same span as the b of the held
+    knots, the rest of z, z - Σ (q·z) q, is independent of the q·z and has the law of the rest of ν ~ N(0, I), so that
+    an ellipse through these two rests leaves the prior invariant: it is the prior of the curve given its values at the
+    held knots. These lie at random in a random window, whatever the state. Where the data say much about part of a
+    curve, holding it there lets the rest move far.
     """
     n_dims, n = len(field.ranks), len(field.z)
-    for i in range(n):
-        trial.direction[i] = 1.0
-    start, inner = 0, n
     for d in range(n_dims):
-        rank, size = field.ranks[d], field.sizes[d]
-        low, high = int(rng.random() * size), int(rng.random() * size)
-        if low > high:
-            low, high = high, low
-        inner //= rank
-        for m in range(rank):
-            total = 0.0
-            for knot in range(low, min(high + 1, size)):
-                total += field.bases[start + m * size + knot]
-            field.buffers[0, m] = total
+        low, high = int(rng.random() * field.sizes[d]), int(rng.random() * field.sizes[d])
+        trial.window[d, 0], trial.window[d, 1] = min(low, high), abs(high - low) + 1
+    anchor, direction = trial.axes[0], trial.axes[1]
+    for i in range(n):
+        anchor[i] = field.z[i]
+        direction[i] = rng.standard_normal()
+    used = 2
+    for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
+        q = trial.axes[used]
         for i in range(n):
-            trial.direction[i] *= field.buffers[0, (i // inner) % rank]
-        start += size * rank
-    square, along = 0.0, 0.0
-    for i in range(n):
-        square += trial.direction[i] * trial.direction[i]
-        along += trial.direction[i] * field.z[i]
-    along /= square
-    scale = rng.standard_normal() / math.sqrt(square)
-    for i in range(n):
-        trial.anchor[i] = along * trial.direction[i]
-        trial.direction[i] *= scale
+            q[i] = 1.0
+        start, inner = 0, n
+        for d in range(n_dims):
+            rank, size = field.ranks[d], field.sizes[d]
+            knot = trial.window[d, 0] + int(rng.random() * trial.window[d, 1])
+            inner //= rank
+            for i in range(n):
+                q[i] *= field.bases[start + ((i // inner) % rank) * size + knot]
+            start += size * rank
+        whole, rest = 0.0, 0.0
+        for i in range(n):
+            whole += q[i] * q[i]
+        for _repeat in range(2):  # twice is enough for orthogonality to rounding
+            for j in range(2, used):
+                other, along = trial.axes[j], 0.0
+                for i in range(n):
+                    along += other[i] * q[i]
+                for i in range(n):
+                    q[i] -= along * other[i]
+        for i in range(n):
+            rest += q[i] * q[i]
+        if rest < 1e-6 * whole:
+            continue  # as good as held already
+        scale = 1.0 / math.sqrt(rest)
+        used += 1
+        for i in range(n):
+            q[i] *= scale
+        for j in range(2):
+            axis, along = trial.axes[j], 0.0
+            for i in range(n):
+                along += axis[i] * q[i]
+            for i in range(n):
+                axis[i] -= along * q[i]
 
 
 @inner_kernel
 def elliptical_update(
     which: int,
-    local: bool,
     data: Data,
     shape: Shape,
     hyper: Hyper,
@@ -233,43 +253,40 @@ def elliptical_update(
     values: Any,
     tuning: Tuning,
     work: Work,
+    log_p: float,
     rng: Any,
-) -> None:
-    """One elliptical slice update of a curve, of all of it or of a bump somewhere; P is left stale."""
+) -> float:
+    """One elliptical slice update of the intensity's curve, held at a few places; P is left stale.
+
+    Takes the current log p(y) and returns the new one.
+    """
+    if log_p == -math.inf:
+        return log_p  # A cannot be factored: nothing to compare with
     field = varying.intensity
+    height = log_p + math.log(1.0 - rng.random())
+    if which == FIELD_CENTERED:
+        height += centers_log_density(shape, units, values[LEVEL])
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
-    if local:
-        local_direction(field, trial, rng)
-    else:
-        for i in range(n):
-            trial.anchor[i] = field.z[i]
-            trial.direction[i] = rng.standard_normal()
+    draw_ellipse(field, trial, rng)
     tuning.tried[which] += 1
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
-    angle, low, high, height, shrinks = 0.0, 0.0, 0.0, 0.0, -1
-    while True:
-        # the first time round the angle is zero: the height of the slice at the current state
+    low = -width * rng.random()
+    high, value = low + width, 0.0
+    for shrinks in range(MOST_SHRINKS + 1):
+        if shrinks == MOST_SHRINKS:
+            return log_p
+        angle = low + rng.random() * (high - low)
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
         for i in range(n):
-            trial.z[i] = field.z[i] + cosine * trial.anchor[i] + sine * trial.direction[i]
+            trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values, work)
-        if shrinks < 0:
-            height = value + math.log(1.0 - rng.random())
-            low = -width * rng.random()
-            high = low + width
-            angle = low + rng.random() * width
-        elif value > height:
+        if value > height:
             break
+        if angle < 0.0:
+            low = angle
         else:
-            if angle < 0.0:
-                low = angle
-            else:
-                high = angle
-            angle = low + rng.random() * (high - low)
-        shrinks += 1
-        if shrinks > MOST_SHRINKS:
-            return
+            high = angle
     tuning.accepted[which] += 1
     for i in range(n):
         field.z[i] = trial.z[i]
@@ -279,3 +296,6 @@ def elliptical_update(
         shape.values[i] = trial.shape.values[i]
     shape.integral[0] = trial.shape.integral[0]
     copy_units(trial.units, units)
+    if which == FIELD_CENTERED:
+        value -= centers_log_density(shape, units, values[LEVEL])
+    return value

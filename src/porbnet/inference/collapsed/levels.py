@@ -49,7 +49,9 @@ from porbnet.inference.collapsed.units import append, clear, copy_units, draw_ce
 
 MOST_SHRINKS = 60
 WIDTH_FACTOR = 15.0  # of a slice's interval, over the mean distance travelled (a third of it if nothing shrinks)
-MOST_GROWTH = 3.0  # of the level in one jump; larger ones are rejected either way, which keeps the step symmetric
+# of the level in one update: larger jumps are rejected either way, which keeps the step symmetric, and the slice's
+# interval is no longer than that
+MOST_GROWTH = 2.5
 
 
 @kernel
@@ -60,7 +62,7 @@ def room_needed(shape: Shape, hyper: Hyper, n_birth_death: int, units: Units, va
     if hyper.level_shape > 0.0:
         most = (MOST_GROWTH - 1.0) * values[LEVEL] * shape.integral[0]
         need += int(most + 12.0 * math.sqrt(most)) + 60
-        growth = MOST_GROWTH
+        growth = MOST_GROWTH * MOST_GROWTH  # two updates of the level before marks are drawn
     if has_field:
         most = growth * values[LEVEL]
         need += int(most + 12.0 * math.sqrt(most)) + 60
@@ -140,6 +142,8 @@ def slice_update(
     step = STEP_NOISE if which == NOISE else (STEP_AMPLITUDE if which == AMPLITUDE else STEP_LEVEL)
     row = NOISE_SLICE if which == NOISE else (AMPLITUDE_SLICE if which == AMPLITUDE else LEVEL_SLICE)
     width = tuning.steps[step]
+    if which == LEVEL:
+        width = min(width, math.log(MOST_GROWTH))
     current = math.log(values[which])
     left = current - width * rng.random()
     right = left + width
@@ -149,6 +153,8 @@ def slice_update(
     while shrinks < MOST_SHRINKS:
         value = log_target(which, at, data, shape, hyper, units, trial, values, work)
         if shrinks < 0:
+            if value == -math.inf:
+                break  # A cannot be factored: nothing to compare with
             height = value + math.log(1.0 - rng.random())
         elif value > height:
             tuning.accepted[row] += 1

@@ -114,16 +114,14 @@ class Plan(NamedTuple):
 
     n_birth_death, n_moves : proposals per sweep
     slow_every : sweeps between updates of hyper-parameters and curves, which cost most
-    field_updates : 3 both updates of the intensity curve, 1 the centered one alone, 2 the marked one alone
-    n_global, n_local : updates of all of a curve, and of bumps in it
+    n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
     """
 
     n_birth_death: int
     n_moves: int
     slow_every: int = 1
-    field_updates: int = 3
-    n_global: int = 1
-    n_local: int = 0
+    n_centered: int = 1
+    n_marked: int = 3
 
 
 class Units(NamedTuple):
@@ -208,15 +206,17 @@ class Trial(NamedTuple):
     """Room for a proposed state.
 
     shape, units : as the current ones, with their own arrays
-    z, anchor, direction : (most coefficients,) proposal, and the two half axes of the ellipse it lies on
+    z : (most coefficients,) proposal
+    axes : (2 + MOST_HELD, most coefficients) the two half axes of the ellipse it lies on, and what they avoid
+    window : (n_dims, 2) first knot and number of knots of a window
     table : (most knots,)
     """
 
     shape: Shape
     units: Units
     z: Any
-    anchor: Any
-    direction: Any
+    axes: Any
+    window: Any
     table: Any
 
 
@@ -255,6 +255,7 @@ STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE = range(5)
 
 
 BLOCK = 32
+MOST_HELD = 6  # places of a curve
 
 
 def padded(n: int) -> int:

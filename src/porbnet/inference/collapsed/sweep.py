@@ -78,11 +78,13 @@ def slow_updates(
     for which in range(len(values)):
         if is_unknown(hyper, which):
             slice_update(which, data, shape, hyper, units, trial.units, values, tuning, work, adapt, rng)
-    for which in range(FIELD_CENTERED, FIELD_MARKED + 1):
-        if len(varying.intensity.z) > 0 and (plan.field_updates >> (which - FIELD_CENTERED)) & 1 == 1:
-            for i in range(plan.n_global + plan.n_local):
-                local = i >= plan.n_global
-                elliptical_update(which, local, data, shape, hyper, units, varying, trial, values, tuning, work, rng)
+    if len(varying.intensity.z) == 0:
+        return
+    noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+    log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
+    for i in range(plan.n_centered + plan.n_marked):
+        which = FIELD_CENTERED if i < plan.n_centered else FIELD_MARKED
+        log_p = elliptical_update(which, data, shape, hyper, units, varying, trial, values, tuning, work, log_p, rng)
 
 
 @inlined_kernel
