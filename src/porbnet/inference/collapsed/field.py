@@ -153,7 +153,7 @@ def centers_log_density(shape: Shape, units: Units, level: float) -> float:
     total = -level * shape.integral[0]
     for k in range(units.n[0]):
         total += math.log(units.relative[k])
-    return total
+    return float(total)
 
 
 @inlined_kernel
