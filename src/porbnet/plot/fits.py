@@ -1,0 +1,148 @@
+"""Pictures of fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from porbnet import _checks
+from porbnet.plot.style import PALETTE, axes_for, fitted_grid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from porbnet.estimator import PoRBNetRegressor
+
+
+def fit(
+    model: PoRBNetRegressor,
+    X: Any = None,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    grid: Any = None,
+    coverage: float = 0.9,
+    n_rug: int = 30,
+    color: str = PALETTE["blue"],
+) -> Axes:
+    """A fit: mean, intervals of f (dark) and of a new observation y (light), the data, and units as a rug.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted to one input.
+    X, y : arrays of shape (n_points,) or (n_points, 1), and (n_points,), optional
+        Observations to show.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    grid : array of shape (n_grid,) or (n_grid, 1), optional
+        Increasing inputs at which the fit is shown; by default the range of the inputs and a little more.
+    coverage : float, default 0.9
+        Probability of the intervals at each x.
+    n_rug : int, default 30
+        Draws whose centers of units are shown along the lower edge; 0 for none.
+    color : str
+        Of the mean and the intervals.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    places = fitted_grid(model, grid)
+    x = places[:, 0]
+    ax = axes_for(ax)
+    for of, alpha in (("y", 0.15), ("f", 0.35)):
+        low, high = model.predict_interval(places, coverage, of=of).T
+        ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, label=f"{coverage:.0%} of {of}")
+    ax.plot(x, model.predict(places), color=color, linewidth=1.5, label="mean of f")
+    if X is not None and y is not None:
+        shown = _checks.points("X", X, 1)[:, 0]
+        ax.plot(shown, np.ravel(y), ".", color=PALETTE["black"], markersize=3, alpha=0.7, label="data")
+    if _checks.count("n_rug", n_rug, minimum=0):
+        centers = model.sample_functions(min(n_rug, len(model.posterior_))).centers[:, 0]
+        centers = centers[(centers >= x[0]) & (centers <= x[-1])]
+        style: dict[str, Any] = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
+        edge = ax.get_xaxis_transform()
+        ax.plot(centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style)
+    ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
+    return ax
+
+
+def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALETTE["blue"]) -> Axes:
+    """The posterior distribution of the width (number of units), and its mean.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted, to any number of inputs.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    color : str
+        Of the bars.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    shares = model.width_distribution()
+    mean = float(model.posterior_.n_units.mean())
+    ax = axes_for(ax)
+    ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")
+    ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
+    ax.set(xlabel="width (units)", ylabel="probability")
+    return ax
+
+
+def curves(
+    model: PoRBNetRegressor,
+    X: Any = None,
+    y: Any = None,
+    axes: Any = None,
+    *,
+    grid: Any = None,
+    coverage: float = 0.9,
+) -> Any:
+    """A fit in three panels: the function with its units, the learned lengthscale, and the noise.
+
+    Parameters
+    ----------
+    model : PoRBNetRegressor
+        Fitted to one input.
+    X, y : arrays of shape (n_points,) or (n_points, 1), and (n_points,), optional
+        Observations to show.
+    axes : sequence of three matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    grid : array of shape (n_grid,) or (n_grid, 1), optional
+        Increasing inputs at which the fit is shown.
+    coverage : float, default 0.9
+        Probability of the intervals at each x.
+
+    Returns
+    -------
+    array of three matplotlib Axes
+    """
+    import matplotlib.pyplot as plt
+
+    places = fitted_grid(model, grid)
+    if axes is None:
+        _, axes = plt.subplots(
+            3, 1, figsize=(6.4, 6.4), sharex=True, height_ratios=(2.2, 1.0, 1.0), layout="constrained"
+        )
+    axes = np.asarray(axes)
+    if axes.shape != (3,):
+        raise _checks.fail("axes", axes, "it must be three Axes, for the fit, the lengthscale and the noise")
+    fit(model, X, y, axes[0], grid=places, coverage=coverage)
+    axes[0].set_xlabel("")
+    x = places[:, 0]
+    shown = (
+        (axes[1], model.lengthscale_at(places, coverage), "lengthscale", "green"),
+        (axes[2], model.noise_at(places, coverage), "noise sd", "orange"),
+    )
+    for ax, band, name, color in shown:
+        style: dict[str, Any] = {"color": PALETTE[color], "alpha": 0.3, "linewidth": 0}
+        ax.fill_between(x, band.lower, band.upper, label=f"{coverage:.0%}", **style)
+        ax.plot(x, band.mean, color=PALETTE[color], linewidth=1.5, label="mean")
+        ax.set(ylabel=name, yscale="log")
+    axes[2].set_xlabel("x")
+    return axes
