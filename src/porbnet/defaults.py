@@ -60,11 +60,10 @@ class Scales:
     lengthscale: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, y: FloatArray) -> Scales:
-        """From inputs of shape (n_points, n_dims) and outputs of shape (n_points,)."""
+    def of(cls, X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> Scales:
+        """From inputs of shape (n_points, n_dims), outputs and how often each counts, of shape (n_points,)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            output = float(np.std(y))
-            offset = float(np.mean(y))
+            offset, output = mean_and_sd(y, counts)
         if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
             output = 1e-3 * abs(offset) or 1.0
         low, ranges = X.min(axis=0), np.ptp(X, axis=0)
@@ -76,6 +75,14 @@ class Scales:
         # a density of units is the inverse of a volume
         _require_sane("X", "volume (product of ranges)", math.prod(ranges), LARGEST_SPREAD)
         return cls(offset, output, low, ranges, LENGTHSCALE_SHARE * math.sqrt(X.shape[1]) * ranges)
+
+
+def mean_and_sd(y: FloatArray, counts: FloatArray | None = None) -> tuple[float, float]:
+    """Mean and standard deviation of y, each value as often as it counts (once by default)."""
+    if counts is None:
+        return float(np.mean(y)), float(np.std(y))
+    mean = float(np.average(y, weights=counts))
+    return mean, math.sqrt(float(np.average((y - mean) ** 2, weights=counts)))
 
 
 def _require_sane(name: str, what: str, value: float, largest: float) -> None:
@@ -96,8 +103,11 @@ def default_prior(
     bias: Any = "auto",
     region: Any = "auto",
     units_per_lengthscale: Any = "auto",
+    counts: FloatArray | None = None,
 ) -> tuple[Prior, float]:
     """The prior of a fit and the offset that is subtracted from y; see the module's docstring.
+
+    counts : how often each observation counts, shape (n_points,), 1 by default
 
     Examples
     --------
@@ -106,7 +116,7 @@ def default_prior(
     >>> prior.noise
     0.1
     """
-    scales = Scales.of(X, y)
+    scales = Scales.of(X, y, counts)
     n_dims = X.shape[1]
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)

@@ -25,9 +25,12 @@ from porbnet.inference.collapsed.sweep import run
 from porbnet.inference.driver import run_chains
 from porbnet.model.network import Networks
 from porbnet.model.prior import Prior
+from porbnet.noise import RobustNoise
 from porbnet.posterior import Posterior
 
 _LEAST_NOISE = 1e-3  # over the spread of y
+_MOST_ROWS = 1_000_000  # that weights of whole numbers may make by repeating rows
+_MOST_WEIGHT = 1e15
 _STATEMENTS = {
     "lengthscale": "learned",
     "amplitude": "learned",
@@ -148,7 +151,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array of shape (n_points, n_features)
         y : array of shape (n_points,)
         sample_weight : array of shape (n_points,), optional
-            How often each row counts: whole numbers. 2 is the same as the row given twice, 0 leaves it out.
+            How often each row counts: its likelihood is raised to this power. 2 is the same as the row given twice, 0
+            leaves it out, 0.5 counts it as half a reading: for f that is a known precision, weight / noise². Any
+            numbers of at least 0 for Gaussian errors, whole ones with noise="robust".
 
         Returns
         -------
@@ -167,14 +172,16 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         noise, weight = self._known_noise(len(y))
-        if sample_weight is not None:
-            rows = _repeated_rows(sample_weight, X)
-            X, y, weight = X[rows], y[rows], None if weight is None else weight[rows]
+        rows, counts = _counted_rows(sample_weight, X)
+        X, y, weight = X[rows], y[rows], _taken(weight, rows)
         # in one order whatever order they came in, so that not even rounding depends on it
-        order = np.lexsort((*([] if weight is None else [weight]), y, *X.T[::-1]))
-        X, y, weight = X[order], y[order], None if weight is None else weight[order]
-        prior, offset = self._statement(X, y, noise)
-        problem = Problem.of(prior, X, y - offset, weight)
+        order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
+        X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
+        prior, offset = self._statement(X, y, noise, counts)
+        if counts is not None and isinstance(prior.noise, RobustNoise):
+            allowed = "with Student-t errors it must be whole numbers, of at most a million rows in all"
+            raise _checks.fail("sample_weight", sample_weight, allowed)
+        problem = Problem.of(prior, X, y - offset, weight, counts)
         makers = [
             functools.partial(CollapsedChain, problem, seed, n_warmup, n_draws, thin) for seed in root.spawn(n_chains)
         ]
@@ -214,7 +221,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         typical = float(np.sqrt(np.mean(sd**2)))
         return typical, (typical / sd) ** 2
 
-    def _statement(self, X: FloatArray, y: FloatArray, noise: Any) -> tuple[Prior, float]:
+    def _statement(self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None) -> tuple[Prior, float]:
         if self.prior is not None:
             if not isinstance(self.prior, Prior):
                 raise _checks.fail("prior", self.prior, "it must be a Prior")
@@ -229,7 +236,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self.prior.check(X)
             return self.prior, 0.0
-        return default_prior(X, y, **{name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise})
+        stated = {name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise}
+        return default_prior(X, y, **stated, counts=counts)
 
     # --- predictions -------------------------------------------------------------------------------------------
 
@@ -391,13 +399,25 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return summarize(self)
 
 
-def _repeated_rows(sample_weight: Any, X: FloatArray) -> NDArray[np.int64]:
-    """Indices of rows, each as often as its weight says."""
+def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64], FloatArray | None]:
+    """Indices of rows, and how often each counts (None: once).
+
+    Whole weights repeat rows, which gives the very draws of a fit to the repeated rows; others go into the likelihood.
+    """
+    if sample_weight is None:
+        return np.arange(len(X)), None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if np.any(weight != np.round(weight)):
-        allowed = "it must be whole numbers, how often each row counts; known precisions belong into noise="
-        raise _checks.fail("sample_weight", sample_weight, allowed)
-    rows = np.repeat(np.arange(len(X)), weight.astype(np.int64))
-    if len(rows) < 2:
-        raise StatementError("sample_weight leaves fewer than 2 observations: at least 2 are needed")
-    return rows
+    total = float(weight.sum())
+    if not 2.0 <= total <= _MOST_WEIGHT:
+        raise StatementError(
+            f"sample_weight adds up to {total:.3g}, which leaves fewer than 2 observations or more than "
+            f"{_MOST_WEIGHT:.0e}: a weight says how often its row counts, and is not a share of the whole"
+        )
+    if np.all(weight == np.round(weight)) and total <= _MOST_ROWS:
+        return np.repeat(np.arange(len(X)), weight.astype(np.int64)), None
+    rows = np.flatnonzero(weight)
+    return rows, weight[rows]
+
+
+def _taken(values: FloatArray | None, order: NDArray[np.int64]) -> FloatArray | None:
+    return None if values is None else values[order]

@@ -108,7 +108,7 @@ class Posterior:
     @property
     def log_likelihood(self) -> FloatArray:
         """Log marginal likelihood of each draw, shape (n_draws,), for outputs in their own units."""
-        return self.draws.log_p - len(self.problem.data.y) * math.log(self.problem.scaling.y_scale)
+        return self.draws.log_p - float(self.problem.data.totals[2]) * math.log(self.problem.scaling.y_scale)
 
     @property
     def networks(self) -> Networks:

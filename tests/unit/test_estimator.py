@@ -9,11 +9,13 @@ from fit_tools import SHORT, model, quiet_fit, same_draws, wave
 from scipy import stats
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior
-from porbnet.defaults import UNITS_PER_LENGTHSCALE
+from porbnet.defaults import UNITS_PER_LENGTHSCALE, default_prior
 from porbnet.errors import ConvergenceWarning, PorbnetError, PorbnetWarning, StatementError, StatementWarning
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.driver import ChainResult
 from porbnet.intensity import UnknownConstant
+from porbnet.posterior import Posterior
 
 KINDS = pytest.mark.parametrize("kind", ["constant", "learned"])
 X_NEW = np.linspace(-0.2, 1.2, 17)[::-1, None].copy()
@@ -269,10 +271,71 @@ def _log_marginal(problem, draws, i):
     return log_density + np.log(problem.data.root_weight).sum()
 
 
+@pytest.mark.parametrize("noise", ["learned", "varying"])
+@pytest.mark.parametrize("lengthscale", ["constant", "learned"])
+def test_weights_in_the_likelihood_are_repeated_rows(noise, lengthscale):
+    """The two ways to count a row have the same prior, and the same likelihood of any draw."""
+    X, y = wave(20)
+    weight = np.array([2.0, 5.0, 1.0, 3.0] + [1.0] * 16)
+    rows = np.repeat(np.arange(20), weight.astype(int))
+    stated = {"noise": noise, "lengthscale": lengthscale}
+    once, offset = default_prior(X, y, counts=weight, **stated)
+    prior, same_offset = default_prior(X[rows], y[rows], **stated)
+    assert once.amplitude.median == pytest.approx(prior.amplitude.median) and offset == pytest.approx(same_offset)
+    counted = Problem.of(prior, X, y - offset, counts=weight)
+    repeated = Problem.of(prior, X[rows], y[rows] - offset)
+    assert counted.scaling.y_scale == pytest.approx(repeated.scaling.y_scale)
+    chain = CollapsedChain(counted, np.random.SeedSequence(4), 0, 8)
+    chain.advance(8)
+    draws = chain.draws()
+    grid = np.linspace(-0.1, 1.1, 30)[:, None]
+    one, other = (Posterior(p, [ChainResult(draws, {}, 0, 0.0, 0.0)], offset) for p in (counted, repeated))
+    ((_, a),), ((_, b),) = one.f_moments(grid), other.f_moments(grid)
+    np.testing.assert_allclose(a.mean, b.mean, rtol=1e-6)
+    np.testing.assert_allclose(a.variance, b.variance, rtol=1e-5)
+    expected = [log_marginal_likelihood(other, i) for i in range(8)]
+    np.testing.assert_allclose(one.log_likelihood, expected, atol=1e-5)
+
+
+def log_marginal_likelihood(posterior, i):
+    """log p(y) at the units and curves of draw i, by plain NumPy, in the data's own units; every row counts once."""
+    problem, draws = posterior.problem, posterior.draws
+    k = slice(*draws.offsets[i : i + 2])
+    scale = problem.hyper.s0 * draws.values[i, 2] * draws.relative[k]
+    u, y_scale = problem.data.x[0], problem.scaling.y_scale
+    phi = np.exp(-0.5 * (scale * (u[:, None] - draws.centers[k, 0])) ** 2)
+    noise = posterior.noise_at(problem.scaling.centers(problem.data.x.T), np.array([i]))[0]
+    weight_variance = problem.hyper.weight_factor * posterior.amplitude[i] ** 2
+    covariance = problem.prior.bias**2 + weight_variance * phi @ phi.T + np.diag(noise**2)
+    return stats.multivariate_normal(np.zeros(len(u)), covariance).logpdf(problem.data.outputs * y_scale)
+
+
+def test_half_a_reading_leaves_more_doubt_than_one():
+    X, y = wave(30)
+    stated = {"lengthscale": 0.3, "noise": 0.4, "amplitude": 3.0, "n_draws": 300}
+    sds = [quiet_fit(X, y, np.full(30, w), **stated).predict(X, True, of="f")[1].mean() for w in (0.25, 0.5, 1.0)]
+    assert sds[0] > 1.2 * sds[1] and sds[1] > 1.2 * sds[2]
+
+
+def test_very_many_readings_take_no_more_memory():
+    X, y = wave(20)
+    fitted = quiet_fit(X, y, np.full(20, 1e5), noise=0.4, n_draws=5, n_warmup=5)
+    assert fitted.posterior_.problem.data.x.shape == (1, 20)
+
+
+def test_fractional_weights_have_no_meaning_for_heavy_tails():
+    X, y = wave(20)
+    for weight in (0.5, 1e9):
+        with pytest.raises(StatementError, match=r"sample_weight=.*Student-t errors it must be whole numbers"):
+            quiet_fit(X, y, [weight] * 20, noise="robust")
+    assert quiet_fit(X, y, [2.0] * 20, noise="robust", n_draws=5, n_warmup=5).posterior_.problem.data.x.shape == (1, 40)
+
+
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([0.5] * 20, "sample_weight=.* must be whole numbers"),
+        ([0.05] * 20, "sample_weight adds up to 1, .* not a share of the whole"),
+        ([1e15] * 20, "sample_weight adds up to 2e"),
         ([0.0] * 20, "at least one non-zero|leaves fewer than 2"),
         ([1.0] + [0.0] * 19, "leaves fewer than 2 observations"),
         ([-1.0] * 20, "[Nn]egative"),

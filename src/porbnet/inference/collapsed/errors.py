@@ -5,7 +5,7 @@ joint law. Given them the residuals e_n are known, and an evaluation costs one p
 a factorisation, so that many updates can be made at once.
 
 - noise curve, σ(x) = σ exp(h(x)): elliptical slice sampling of the coefficients with log L = Σ_n -h_n - ½ e_n²
-  e^(-2 h_n) / σ².
+  e^(-2 h_n) / σ², each term as often as its observation counts.
 - Student-t errors, y_n = f(x_n) + σ ε_n / √w_n with w_n ~ Gamma(ν/2, ν/2): σ and ν move together by Metropolis
   steps on the t likelihood of the residuals, w integrated out; then w_n | e_n ~ Gamma((ν + 1)/2, (ν + e_n² /
   σ²)/2).
@@ -44,7 +44,7 @@ def draw_weights(units: Units, rng: Any, out: Any) -> None:
 
 @inner_kernel
 def residuals(data: Data, units: Units, weights: Any, out: Any) -> None:
-    """out_n = (y_n - f(x_n)) times the known part of the root weight."""
+    """out_n = (y_n - f(x_n)) times the known part of the root precision."""
     for i in range(len(data.y)):
         out[i] = data.y[i] - (weights[0] * data.root_weight[i] if data.has_bias == 1 else 0.0)
     for k in range(units.n[0]):
@@ -66,22 +66,23 @@ def curve_at(varying: Varying, table: Any, i: int) -> float:
 
 
 @inner_kernel
-def curve_log_likelihood(varying: Varying, table: Any, errors: Any, noise: float) -> float:
-    """Σ_n -h_n - ½ e_n² exp(-2 h_n) / σ²."""
+def curve_log_likelihood(varying: Varying, table: Any, counts: Any, errors: Any, noise: float) -> float:
+    """Σ_n counts_n (-h_n - ½ e_n² exp(-2 h_n) / σ²)."""
     total, precision = 0.0, 1.0 / (noise * noise)
     for i in range(len(errors)):
         h = curve_at(varying, table, i)
-        total -= h + 0.5 * errors[i] * errors[i] * precision * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
+        scaled = errors[i] * errors[i] * precision * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
+        total -= counts[i] * (h + 0.5 * scaled)
     return float(total)
 
 
 @inner_kernel
-def curve_update(varying: Varying, trial: Trial, errors: Any, noise: float, rng: Any) -> None:
+def curve_update(varying: Varying, trial: Trial, counts: Any, errors: Any, noise: float, rng: Any) -> None:
     """One elliptical slice update of the noise curve given the residuals."""
     field = varying.noise
     n = len(field.z)
     draw_ellipse(field, trial, rng)
-    height = curve_log_likelihood(varying, field.table, errors, noise) + math.log(1.0 - rng.random())
+    height = curve_log_likelihood(varying, field.table, counts, errors, noise) + math.log(1.0 - rng.random())
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()
     high = low + width
@@ -91,7 +92,7 @@ def curve_update(varying: Varying, trial: Trial, errors: Any, noise: float, rng:
         for i in range(n):
             trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         expand(field, trial.z, trial.table)
-        if curve_log_likelihood(varying, trial.table, errors, noise) > height:
+        if curve_log_likelihood(varying, trial.table, counts, errors, noise) > height:
             for i in range(n):
                 field.z[i] = trial.z[i]
             for i in range(len(field.table)):
@@ -165,7 +166,7 @@ def errors_update(
     errors = work.column[: len(data.y)]
     if len(varying.noise.z) > 0:
         for _ in range(CURVE_UPDATES):
-            curve_update(varying, trial, errors, values[NOISE], rng)
+            curve_update(varying, trial, data.counts, errors, values[NOISE], rng)
     if len(varying.row_weight) > 0:
         if len(varying.noise.z) > 0:
             for i in range(len(errors)):

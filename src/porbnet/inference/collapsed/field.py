@@ -120,11 +120,12 @@ def reweight(data: Data, varying: Varying, table: Any, target: Data) -> None:
             root *= math.exp(-h)
         if len(varying.row_weight) > 0:
             root *= math.sqrt(varying.row_weight[i])
+        logs += data.counts[i] * math.log(root)
+        root *= math.sqrt(data.counts[i])
         y = data.outputs[i] * root
         target.root_weight[i] = root
         target.y[i] = y
         squares += y * y
-        logs += math.log(root)
     target.totals[0] = squares
     target.totals[1] = logs
 

@@ -3,6 +3,8 @@
     A = ΦᵀΦ / σ² + diag(1/σ_b², 1/v_w, ...),   P = A⁻¹,   m = P Φᵀy / σ²
     log p(y) = -N/2 log(2πσ²) - ½ log σ_b² - K/2 log v_w - ½ log|A| - yᵀy / 2σ² + ½ mᵀAm
 
+Observations with weights count as so many (N is their sum): their rows of Φ and y carry the weights' square roots.
+
 A is factored from the Gram matrix, which is kept exactly, within its envelope (`arrange`). P and m are carried by
 rank-one updates (bordering for a birth, Schur complement for a death) and computed afresh now and then.
 """
@@ -93,9 +95,8 @@ def log_marginal(data: Data, units: Units, noise2: float, weight_variance: float
         fit += units.ordered[i] * units.ordered[i]
     if not fit <= data.totals[0] / noise2:  # yᵀC⁻¹y below zero: rounding has won, though every pivot was positive
         return -math.inf
-    n_points = len(data.y)
     return float(
-        -0.5 * n_points * math.log(2.0 * math.pi * noise2)
+        -0.5 * data.totals[2] * math.log(2.0 * math.pi * noise2)
         - 0.5 * math.log(bias_variance)
         - 0.5 * units.n[0] * math.log(weight_variance)
         - 0.5 * log_det

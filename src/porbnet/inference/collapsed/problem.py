@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from porbnet import quadrature
 from porbnet._checks import FloatArray
+from porbnet.defaults import mean_and_sd
 from porbnet.distributions import Gamma, LogNormal
 from porbnet.errors import PorbnetWarning, StatementError
 from porbnet.grid_gp import GridGP, lengthscale_vector
@@ -80,19 +81,32 @@ class Problem:
     order: NDArray[np.int64]
 
     @classmethod
-    def of(cls, prior: Prior, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Problem:
-        """Standardise and sort; X of shape (n_points, n_dims), y and weight of shape (n_points,)."""
+    def of(
+        cls,
+        prior: Prior,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        counts: FloatArray | None = None,
+    ) -> Problem:
+        """Standardise and sort; X of shape (n_points, n_dims), the others of shape (n_points,).
+
+        weight : relative precision of each observation (its noise variance is σ² / weight), 1 by default
+        counts : how often each observation counts, 1 by default: its likelihood is raised to that power
+        """
         region = prior.region
         size = math.exp(float(np.mean(np.log(region.widths))))
-        y_scale = float(np.std(y)) if len(y) > 1 and np.std(y) > 0 else _median(prior.amplitude)
+        spread = mean_and_sd(y, counts)[1] if len(y) > 1 else 0.0
+        y_scale = spread if spread > 0 else _median(prior.amplitude)
         scaling = Scaling(region.low, prior.anisotropy * size, size, y_scale)
         u = scaling.inputs(X)
         order = np.argsort(u[:, 0], kind="stable")
-        root = np.ones(len(y)) if weight is None else np.sqrt(weight[order])
-        outputs = y[order] / y_scale
-        totals = np.array([np.sum((outputs * root) ** 2), np.sum(np.log(root))])
+        known = np.ones(len(y)) if weight is None else np.sqrt(weight[order])
+        times = np.ones(len(y)) if counts is None else counts[order]
+        root, outputs = known * np.sqrt(times), y[order] / y_scale
+        totals = np.array([np.sum((outputs * root) ** 2), np.sum(times * np.log(known)), np.sum(times)])
         x = np.ascontiguousarray(u[order].T)
-        data = Data(x, root, outputs * root, root.copy(), outputs, totals, int(prior.bias > 0))
+        data = Data(x, times, root, outputs * root, known, outputs, totals, int(prior.bias > 0))
         shape, level = _shape(prior.intensity, region, scaling)
         intensity = empty_field()
         if isinstance(prior.intensity, SigmoidGP):

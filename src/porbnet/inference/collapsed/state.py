@@ -43,15 +43,17 @@ class Data(NamedTuple):
     """Observations, sorted by the first input dimension.
 
     x : (n_dims, n_points) inputs
-    root_weight : (n_points,) square root of each observation's relative precision
+    counts : (n_points,) how often each observation counts: the power of its likelihood
+    root_weight : (n_points,) square root of each observation's count times its relative precision
     y : (n_points,) outputs times root_weight
-    known_root : (n_points,) the part of root_weight that is known
+    known_root : (n_points,) square root of the part of the relative precision that is known
     outputs : (n_points,) outputs
-    totals : (2,) Σ y² and Σ log root_weight
+    totals : (3,) Σ y², ½ Σ counts · log relative precision, and Σ counts
     has_bias : 1 if the network has a bias, else 0
     """
 
     x: Any
+    counts: Any
     root_weight: Any
     y: Any
     known_root: Any
