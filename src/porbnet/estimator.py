@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,6 +183,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             allowed = "with Student-t errors it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
         problem = Problem.of(prior, X, y - offset, weight, counts)
+        problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
         makers = [
             functools.partial(CollapsedChain, problem, seed, n_warmup, n_draws, thin) for seed in root.spawn(n_chains)
         ]

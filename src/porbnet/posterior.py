@@ -14,6 +14,7 @@ from scipy.special import expit, gammaincinv, ndtr, stdtrit
 
 from porbnet import _checks
 from porbnet._checks import FloatArray
+from porbnet._random import RandomState
 from porbnet.grid_gp import GridGP, lengthscale_vector
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.draws import ChainDraws
@@ -321,6 +322,43 @@ class Posterior:
             empty if keep is None else keep[0][first:last], empty if keep is None else keep[1][first:last],
         )  # fmt: skip
         return sums
+
+    def to_arviz(
+        self,
+        grid: Any = None,
+        *,
+        thin: int = 1,
+        n_prior: int = 500,
+        weights: str = "drawn",
+        random_state: RandomState = 0,
+    ) -> Any:
+        """The fit as an ArviZ DataTree, for `arviz_stats` and `arviz_plots`; needs `pip install "porbnet[arviz]"`.
+
+        Parameters
+        ----------
+        grid : array of shape (n_places, n_dims), optional
+            Where f, the lengthscale and the intensity are given; by default 50 places over the inputs (with several
+            inputs, 50 of them).
+        thin : int, default 1
+            Keep every thin-th draw of each chain.
+        n_prior : int, default 500
+            Draws of the groups `prior` and `prior_predictive`; 0 for none.
+        weights : {"drawn", "integrated"}
+            Of the network, in the group `log_likelihood`: "drawn" is the log likelihood given the drawn function;
+            "integrated" the log predictive density with the weights integrated out and the observation left aside,
+            for `loo` alone, where it is the more reliable of the two.
+        random_state : int, Generator, SeedSequence, RandomState or None
+            Of prior and predictive draws.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, prior, prior_predictive, posterior_predictive, log_likelihood,
+            observed_data, constant_data, and units (one row per unit of every draw); see `porbnet.interop.arviz`.
+        """
+        from porbnet.interop.arviz import to_arviz
+
+        return to_arviz(self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state)
 
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""

@@ -1,0 +1,245 @@
+"""A fit as an ArviZ DataTree: `posterior.to_arviz()`.
+
+Written for arviz-base alone, which has the same `from_dict` on the 0.8 line (Python 3.11) and on 1.x (Python 3.12 on).
+
+Groups and variables (dimensions besides chain and draw in brackets; obs_id is the row of X, place a point of the grid):
+
+    posterior             n_units, and what is unknown of noise, amplitude, bias, level, freedom; f [place], lengthscale
+                          [place], intensity [place], noise_curve [place]
+    sample_stats          lp (log posterior density), log_marginal_likelihood; acceptance (chain, move)
+    prior                 the same variables as posterior, from the prior
+    prior_predictive, posterior_predictive, log_likelihood      y [obs_id]
+    observed_data         y (obs_id)
+    constant_data         X (obs_id, feature), row (obs_id), grid (place, feature), sample_weight (obs_id), and what was
+                          stated as known, by the names above
+    units                 a row per unit of every draw: chain, draw, lengthscale, weight (unit), center (unit, feature)
+
+Units are ragged, and their numbering within a draw means nothing: a table with a row per unit has no padding, and no
+R-hat to be taken of exchangeable slots.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet import _checks
+from porbnet._checks import FloatArray
+from porbnet._random import RandomState, generator
+from porbnet.distributions import LogNormal
+from porbnet.errors import StatementError
+from porbnet.intensity import SigmoidGP, UnknownConstant
+from porbnet.model.joint_draws import joint_draws
+from porbnet.model.moments import scale_of
+from porbnet.model.prior import Prior
+from porbnet.noise import RobustNoise, VaryingNoise, noise_level
+from porbnet.pointwise import WEIGHTS, log_density, log_likelihood, noise_of_observations, observations
+from porbnet.posterior import Posterior
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+_PLACES = 50
+_MOST_POINTWISE = 100_000_000  # draws by observations: 0.8 GB each
+EXTRA = 'ArviZ output needs arviz-base and xarray: pip install "porbnet[arviz]"'
+
+
+def to_arviz(
+    posterior: Posterior,
+    grid: Any = None,
+    *,
+    thin: int = 1,
+    n_prior: int = 500,
+    weights: str = "drawn",
+    random_state: RandomState = 0,
+) -> DataTree:
+    """See `Posterior.to_arviz`."""
+    try:
+        import arviz_base
+        import xarray
+    except ImportError as error:
+        raise ImportError(EXTRA) from error
+
+    _checks.choice("weights", weights, WEIGHTS)
+    n_prior = _checks.count("n_prior", n_prior, minimum=0)
+    draws = _kept(posterior, _checks.count("thin", thin))
+    X, y = observations(posterior)
+    if len(draws) * len(y) > _MOST_POINTWISE:
+        raise StatementError(
+            f"thin={thin} leaves {len(draws):,} draws of {len(y):,} observations each, more than {_MOST_POINTWISE:,} "
+            f"numbers in all: it must be at least {math.ceil(thin * len(draws) * len(y) / _MOST_POINTWISE)}"
+        )
+    order = np.argsort(posterior.problem.order, kind="stable")  # of the user's rows
+    places = _places(posterior, grid)
+    rng = generator(random_state)
+    shape = (posterior.n_chains, len(draws) // posterior.n_chains)
+
+    def by_chain(values: Any) -> Any:
+        return np.asarray(values).reshape(*shape, *np.shape(values)[1:])
+
+    errors = _errors(posterior, draws, rng)
+    inside, constant = _unknown_and_known(posterior.problem.prior, _posterior_variables(posterior, draws, places))
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {k: by_chain(v) for k, v in inside.items()},
+        "posterior_predictive": {"y": by_chain((posterior.subset(draws)(X) + errors)[:, order])},
+        "log_likelihood": {"y": by_chain(log_likelihood(posterior, weights, draws)[:, order])},
+        "sample_stats": {
+            "lp": by_chain(log_density(posterior)[draws]),
+            "log_marginal_likelihood": by_chain(posterior.log_likelihood[draws]),
+        },
+        "observed_data": {"y": y[order]},
+        "constant_data": {k: v[0] for k, v in constant.items()}
+        | {"X": X[order], "row": posterior.problem.order[order], "grid": places}
+        | _weights_of_rows(posterior, order),
+    }
+    if n_prior:
+        drawn, outputs = _prior_variables(posterior, n_prior, places, X, rng)
+        groups["prior"] = {k: v[None] for k, v in drawn.items() if k in inside}
+        groups["prior_predictive"] = {"y": outputs[None][..., order]}
+    along = ["place"]
+    dims: dict[str, list[str]] = {name: along for name in ("f", "lengthscale", "intensity", "noise_curve")}
+    dims |= {"y": ["obs_id"], "X": ["obs_id", "feature"], "row": ["obs_id"], "grid": ["place", "feature"]}
+    dims |= {"sample_weight": ["obs_id"]}
+    coords: dict[str, Any] = {
+        "place": places[:, 0] if places.shape[1] == 1 else np.arange(len(places)),
+        "obs_id": np.arange(len(y)),
+        "feature": np.arange(posterior.n_dims),
+    }
+    attributes = {"/": {"inference_library": "porbnet", "log_likelihood": f"network weights {weights}"}}
+    tree: DataTree = arviz_base.from_dict(groups, coords=coords, dims=dims, attrs=attributes)
+    tree["sample_stats"]["acceptance"] = _acceptance(posterior)
+    tree["units"] = xarray.DataTree(_units(posterior, draws))
+    return tree
+
+
+def _kept(posterior: Posterior, thin: int) -> NDArray[np.int64]:
+    """Indices of every thin-th draw of each chain."""
+    length = posterior.n_draws_per_chain
+    inside = np.arange(thin - 1, length, thin)
+    if not len(inside):
+        raise _checks.fail("thin", thin, f"it must be at most {length}, the number of draws per chain")
+    return np.asarray(length * np.arange(posterior.n_chains)[:, None] + inside).ravel()
+
+
+def _places(posterior: Posterior, grid: Any) -> FloatArray:
+    """The grid given, or one over the inputs (several inputs: some of them)."""
+    if grid is not None:
+        places = _checks.points("grid", grid, posterior.n_dims)
+        if len(np.unique(places, axis=0)) < len(places) or not len(places):
+            raise _checks.fail("grid", grid, "it must hold one point at least, and none twice")
+        return places
+    X = np.unique(observations(posterior)[0], axis=0)
+    if posterior.n_dims == 1 and len(X) > 1:
+        return np.linspace(X[0, 0], X[-1, 0], _PLACES)[:, None]
+    return np.asarray(X[np.unique(np.linspace(0, len(X) - 1, min(_PLACES, len(X))).round().astype(int))])
+
+
+def _posterior_variables(
+    posterior: Posterior, draws: NDArray[np.int64], places: FloatArray
+) -> dict[str, FloatArray | NDArray[np.int64]]:
+    """Everything there may be in the group `posterior`, with draws along the first axis."""
+    scaling, values = posterior.problem.scaling, posterior.draws.values[draws]
+    return {
+        "n_units": posterior.n_units[draws],
+        "noise": posterior.noise[draws],
+        "amplitude": posterior.amplitude[draws],
+        "bias": posterior.bias[draws],
+        "level": values[:, 2] / scaling.volume,
+        "freedom": values[:, 3],
+        "f": posterior.subset(draws)(places),
+        "lengthscale": posterior.lengthscale(places)[draws],
+        "intensity": posterior.intensity(places)[draws],
+        "noise_curve": posterior.noise_at(places, draws),
+    }
+
+
+def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables that differ between draws, and those that were stated; what the model does not have is in neither."""
+    noise, intensity = prior.noise, prior.intensity
+    unknown = {
+        "noise": isinstance(noise_level(noise), LogNormal) if noise is not None else False,
+        "amplitude": isinstance(prior.amplitude, LogNormal),
+        "bias": prior.bias > 0,
+        "level": isinstance(intensity, UnknownConstant)
+        or (isinstance(intensity, SigmoidGP) and not isinstance(intensity.upper, float)),
+        "freedom": isinstance(noise, RobustNoise) and isinstance(noise.freedom, LogNormal),
+        "lengthscale": not intensity.known,
+        "intensity": not intensity.known,
+        "noise_curve": isinstance(noise, VaryingNoise),
+    }
+    exists = {
+        "freedom": isinstance(noise, RobustNoise),
+        "noise_curve": isinstance(noise, VaryingNoise),
+        "level": not intensity.known,
+    }
+    inside = {k: v for k, v in variables.items() if unknown.get(k, True)}
+    known = {k: v for k, v in variables.items() if not unknown.get(k, True) and exists.get(k, True)}
+    return inside, known
+
+
+def _errors(posterior: Posterior, draws: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+    """Errors of a replicate of every observation in some draws, shape (n_draws, n_points)."""
+    sd = noise_of_observations(posterior, draws)
+    if isinstance(posterior.problem.prior.noise, RobustNoise):
+        return np.asarray(sd * rng.standard_t(posterior.draws.values[draws, 3][:, None], size=sd.shape))
+    return np.asarray(sd * rng.standard_normal(sd.shape))
+
+
+def _weights_of_rows(posterior: Posterior, order: NDArray[np.int64]) -> dict[str, FloatArray]:
+    counts = posterior.problem.data.counts
+    return {} if np.all(counts == 1.0) else {"sample_weight": counts[order]}
+
+
+def _prior_variables(
+    posterior: Posterior, n: int, places: FloatArray, X: FloatArray, rng: np.random.Generator
+) -> tuple[dict[str, Any], FloatArray]:
+    """Draws of the variables from the prior, and of observations at X; shape (n, ...) each."""
+    prior, offset = posterior.problem.prior, posterior.offset
+    drawn = joint_draws(prior, n, rng)
+    intensity = drawn.intensity(places)
+    variables = {
+        "n_units": drawn.networks.n_units,
+        "noise": drawn.noise,
+        "amplitude": drawn.amplitude,
+        "bias": offset + drawn.networks.biases,
+        "level": drawn.level,
+        "freedom": drawn.freedom,
+        "f": offset + drawn.networks(places),
+        "lengthscale": math.sqrt(2.0) / scale_of(intensity, prior.s0, prior.n_dims),
+        "intensity": intensity,
+        "noise_curve": drawn.noise_at(places),
+    }
+    return variables, offset + drawn.networks(X) + drawn.errors(X, rng) / posterior.problem.data.known_root
+
+
+def _acceptance(posterior: Posterior) -> Any:
+    """Share of accepted proposals of each chain by kind of move: one number per chain, not per draw."""
+    from xarray import DataArray
+
+    moves = list(dict.fromkeys(name for result in posterior.results for name in result.acceptance))
+    shares = [[result.acceptance.get(name, math.nan) for name in moves] for result in posterior.results]
+    coords = {"chain": np.arange(posterior.n_chains), "move": moves}
+    return DataArray(np.array(shares), dims=("chain", "move"), coords=coords)
+
+
+def _units(posterior: Posterior, draws: NDArray[np.int64]) -> Any:
+    """One row per unit of every draw."""
+    from xarray import Dataset
+
+    networks = posterior.subset(draws)
+    owners = np.repeat(np.arange(len(draws)), networks.n_units)
+    per_chain = len(draws) // posterior.n_chains
+    along = ("unit",)
+    return Dataset(
+        {
+            "chain": (along, owners // per_chain),
+            "draw": (along, owners % per_chain),
+            "center": (("unit", "feature"), networks.centers),
+            "lengthscale": (along, math.sqrt(2.0) / networks.scales),
+            "weight": (along, networks.weights),
+        },
+        coords={"feature": np.arange(posterior.n_dims)},
+    )
