@@ -251,3 +251,69 @@ def test_curves_are_three_panels():
     assert list(plot.curves(model("learned"), axes=given)) == list(given)
     with pytest.raises(StatementError, match="axes="):
         plot.curves(model("learned"), axes=given[:2])
+
+
+@pytest.mark.parametrize("kind", ["lengthscale", "intensity", "noise"])
+def test_what_was_learned_is_a_median_in_a_band(kind):
+    fitted = model("learned")
+    grid = np.linspace(0.1, 0.9, 7)
+    _, given = plt.subplots()
+    ax = getattr(plot, kind)(fitted, grid, coverage=0.5, ax=given)
+    curve = {"noise": fitted.posterior_.noise_at}.get(kind, getattr(fitted.posterior_, kind))
+    draws = curve(grid[:, None])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), np.median(draws, axis=0))
+    shown = ax.collections[0].get_paths()[0].vertices[:, 1]
+    low, high = np.quantile(draws, [0.25, 0.75], axis=0)
+    np.testing.assert_allclose([shown.min(), shown.max()], [low.min(), high.max()])
+    assert ax is given and labels(ax) == ["posterior median", "50% of the posterior"]
+
+
+def test_a_stated_curve_is_a_line():
+    ax = plot.intensity(PRIOR)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), PRIOR.intensity_at(ax.lines[0].get_xdata()))
+    assert not ax.collections and labels(ax) == ["intensity"]
+
+
+def test_pit_is_the_predictive_distribution_function():
+    fitted = model()
+    X, y = wave(30, seed=8)
+    ax = plot.pit(fitted, X, y, n_bins=5)
+    values = (fitted.predict_quantiles(X, np.linspace(0.001, 0.999, 999)) < y[:, None]).mean(axis=1)
+    heights = np.array([bar.get_height() for bar in ax.patches if bar.get_width() == pytest.approx(0.2)])
+    np.testing.assert_allclose(heights, np.histogram(values, np.linspace(0, 1, 6))[0] * 5 / 30, atol=0.17)
+    assert labels(ax) == ["95% if calibrated", "observations"]
+    with pytest.raises(StatementError, match="n_bins=1"):
+        plot.pit(fitted, X, y, n_bins=1)
+    with pytest.raises(StatementError, match=r"y=.*must be 30"):
+        plot.pit(fitted, X, y[:5])
+
+
+def test_coverage_is_the_share_inside_central_intervals():
+    fitted = model()
+    X, y = wave(30, seed=8)
+    line = plot.coverage(fitted, X, y).lines[-1]
+    for stated in (0.2, 0.5, 0.9):
+        low, high = fitted.predict_interval(X, stated).T
+        assert np.interp(stated, *line.get_data()) == pytest.approx(np.mean((low <= y) & (y <= high)), abs=0.034)
+
+
+@pytest.mark.parametrize("kind", ["trace", "rank"])
+def test_pictures_of_chains(kind):
+    pytest.importorskip("arviz_plots")
+    fitted = model("learned")
+    axes = getattr(plot, kind)(fitted, ["width", "noise"])
+    assert [ax.get_title() for ax in axes] == ["width", "noise"]
+    colors = {to_hex(line.get_color()).upper() for line in axes[0].lines}
+    assert {plot.PALETTE["blue"], plot.PALETTE["vermillion"]} <= colors
+    if kind == "trace":
+        drawn = sorted(tuple(line.get_ydata()) for line in axes[0].lines if len(line.get_ydata()) == 60)
+        assert drawn == sorted(map(tuple, fitted.posterior_.by_chain(fitted.posterior_.n_units)))
+    assert len(getattr(plot, kind)(fitted)) == 3 + 3 + 3  # f, width, noise, amplitude, lengthscale
+    with pytest.raises(StatementError, match="names='depth'"):
+        getattr(plot, kind)(fitted, ["depth"])
+
+
+def test_pictures_of_chains_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "arviz_plots", None)
+    with pytest.raises(ImportError, match=r"pip install \"porbnet\[arviz\]\""):
+        plot.trace(model())

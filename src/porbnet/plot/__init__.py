@@ -1,22 +1,31 @@
-"""Pictures of priors and fits of one input: axes in, axes out, colours safe for colour-blind readers.
+"""Pictures of priors and fits: axes in, axes out, colours safe for colour-blind readers.
 
 matplotlib is imported when a picture is made, not before; it comes with `pip install porbnet[plot]`.
 """
 
 from __future__ import annotations
 
-from porbnet.plot.fits import curves, fit, width
-from porbnet.plot.priors import covariogram, lengthscale, prior_draws, prior_variance, upcrossing_histogram
+from porbnet.plot.bands import curves, intensity, lengthscale, noise
+from porbnet.plot.calibration import coverage, pit
+from porbnet.plot.chains import rank, trace
+from porbnet.plot.fits import fit, width
+from porbnet.plot.priors import covariogram, prior_draws, prior_variance, upcrossing_histogram
 from porbnet.plot.style import PALETTE
 
 __all__ = [
     "PALETTE",
     "covariogram",
+    "coverage",
     "curves",
     "fit",
+    "intensity",
     "lengthscale",
+    "noise",
+    "pit",
     "prior_draws",
     "prior_variance",
+    "rank",
+    "trace",
     "upcrossing_histogram",
     "width",
 ]

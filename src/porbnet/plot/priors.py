@@ -9,13 +9,12 @@ import numpy as np
 
 from porbnet import _checks
 from porbnet._random import RandomState
-from porbnet.plot.style import LOG_FROM, PALETTE, SERIES, axes_for, default_region, prior_grid, require_one_input
+from porbnet.plot.style import PALETTE, SERIES, axes_for, default_region, prior_grid, require_one_input
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from porbnet.model.function_prior import FunctionPrior
-    from porbnet.model.prior import Prior
 
 
 def prior_draws(
@@ -177,49 +176,6 @@ def upcrossing_histogram(
     ax.axvline(mean, color=color, linewidth=1.5)
     ax.axvline(rice, color=PALETTE["black"], linewidth=1.0, linestyle="--", label=f"Rice's formula, {rice:.2f}")
     ax.set(xlabel=f"upcrossings of {level:g}", ylabel="share of draws")
-    return ax
-
-
-def lengthscale(
-    prior: Prior,
-    X: Any = None,
-    coverage: float = 0.9,
-    ax: Axes | None = None,
-    *,
-    color: str = PALETTE["green"],
-) -> Axes:
-    """The stated lengthscale against x; where it is unknown, its prior median and a band of prior quantiles.
-
-    Parameters
-    ----------
-    prior : Prior
-        Of one input dimension.
-    X, ax, color
-        As in `prior_draws`.
-    coverage : float, default 0.9
-        Prior probability of the band at each x.
-
-    Returns
-    -------
-    matplotlib Axes
-        With a logarithmic axis where the values shown span a factor of ten or more.
-    """
-    grid = prior_grid(prior, X)
-    coverage = _checks.positive("coverage", coverage)
-    if coverage >= 1.0:
-        raise _checks.fail("coverage", coverage, "it must be a number between 0 and 1")
-    ax = axes_for(ax)
-    x, shown = grid[:, 0], prior.lengthscale_at(grid)
-    ax.plot(x, shown, color=color, linewidth=1.5, label="lengthscale" if prior.intensity.known else "prior median")
-    if not prior.intensity.known:
-        band = prior.lengthscale_at(grid, quantiles=[0.5 - coverage / 2.0, 0.5 + coverage / 2.0])
-        ax.fill_between(x, *band.T, color=color, alpha=0.15, linewidth=0, label=f"{coverage:.0%} of the prior")
-        shown = band
-    if shown.max() >= LOG_FROM * shown.min():
-        ax.set_yscale("log")
-    else:
-        ax.set_ylim(0.0, 1.15 * float(shown.max()))
-    ax.set(xlabel="x", ylabel="lengthscale", xlim=(x[0], x[-1]))
     return ax
 
 

@@ -44,6 +44,14 @@ def axes_for(ax: Axes | None) -> Axes:
     return ax
 
 
+def paler(color: str, share: float = 0.45) -> tuple[float, float, float]:
+    """A colour mixed with white, for areas that must hide what lies behind them."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (1.0 - share * (1.0 - c) for c in to_rgb(color))
+    return red, green, blue
+
+
 def require_one_input(prior: FunctionPrior) -> None:
     """Refuse a prior of several inputs."""
     if prior.n_dims != 1:
