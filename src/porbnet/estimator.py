@@ -393,6 +393,24 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         widths, counts = np.unique(self.posterior_.n_units, return_counts=True)
         return {int(w): float(c) / len(self.posterior_) for w, c in zip(widths, counts, strict=True)}
 
+    def _repr_html_inner(self) -> Any:
+        """Notebooks: the fit; before it, scikit-learn's diagram."""
+        return self._described() if self._fitted() else super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and self._fitted():
+            bundle["text/html"] = self._described()
+        return bundle
+
+    def _fitted(self) -> bool:
+        return hasattr(self, "diagnostics_")
+
+    def _described(self) -> str:
+        from porbnet.html import describe
+
+        return describe(self)
+
     def summary(self) -> str:
         """The fit in a few lines: verdict, width, lengthscale, noise, amplitude, diagnostics."""
         check_is_fitted(self, "posterior_")

@@ -32,6 +32,7 @@ RANKS = {
             ("estimator",),
             ("interop",),
             ("plot",),
+            ("html",),
             ("baselines",),
             ("paper",),
             ("cli",),
@@ -43,7 +44,7 @@ RANKS = {
 
 
 # Methods that hand over to what lies to their right: imported when they are called, and nowhere else.
-HANDOVERS = {("posterior", "interop"), ("estimator", "plot")}
+HANDOVERS = {("posterior", "interop"), ("estimator", "html")}
 
 
 def files():

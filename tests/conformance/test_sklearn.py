@@ -1,7 +1,10 @@
 """The estimator keeps scikit-learn's contract: its own suite of checks, and its tools around it."""
 
+import html
 import pickle
+import sys
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -97,6 +101,70 @@ def test_grid_search_in_processes():
         search.fit(X, y)
     assert search.best_params_["lengthscale"] == 0.3
     assert search.best_estimator_.predict(X).shape == (45,)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_names_of_columns_are_remembered(library):
+    frame = pytest.importorskip(library).DataFrame
+    X, y = wave()
+    plain = PoRBNetRegressor(**SHORT).fit(X, y)
+    named = PoRBNetRegressor(**SHORT).fit(frame({"time": X[:, 0]}), frame({"y": y})["y"])
+    assert named.feature_names_in_.tolist() == ["time"]
+    np.testing.assert_array_equal(named.predict(frame({"time": X[:, 0]})), plain.predict(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        named.predict(frame({"place": X[:, 0]}))
+
+
+def test_several_outputs():
+    X, y = wave()
+    outputs = np.c_[y, 2.0 * y + 1.0]
+    model = MultiOutputRegressor(PoRBNetRegressor(**SHORT)).fit(X, outputs)
+    first, second = model.predict(X).T
+    np.testing.assert_array_equal(first, PoRBNetRegressor(**SHORT).fit(X, y).predict(X))
+    np.testing.assert_allclose(second, 2.0 * first + 1.0, atol=1e-6)
+
+
+def test_weights_reach_the_fit_through_a_pipeline():
+    X, y = wave()
+    weight = np.where(X[:, 0] < 0.5, 1.0, 0.25)
+    piped = make_pipeline(StandardScaler(), PoRBNetRegressor(**SHORT))
+    piped.fit(X, y, porbnetregressor__sample_weight=weight)
+    direct = PoRBNetRegressor(**SHORT).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(piped.predict(X), direct.predict(X), atol=1e-6)
+
+
+# --- notebooks -----------------------------------------------------------------------------------------------------
+
+
+def test_html_of_a_fit_has_verdict_statement_and_picture():
+    X, y = wave()
+    model = PoRBNetRegressor(**SHORT)
+    assert "sk-estimator" in model._repr_html_()  # scikit-learn's diagram, before the fit
+    model.fit(X, y)
+    text = model._repr_html_()
+    assert html.escape(model.diagnostics_.verdict) in text and "SigmoidGP" in text and "width (units)" in text
+    assert '<img alt="the fit' in text and "<script" not in text and len(text) < 150_000
+    assert model._repr_mimebundle_()["text/html"] == text
+    ElementTree.fromstring(text.replace("<img ", "<img a='' ").replace('">\n<pre>', '"/>\n<pre>'))  # tags are closed
+    assert "sk-estimator" in make_pipeline(StandardScaler(), model)._repr_html_()
+
+
+def test_html_without_a_picture(monkeypatch):
+    X, y = wave()
+    two = PoRBNetRegressor("constant", **SHORT).fit(np.c_[X, X[::-1]], y)
+    assert "<img" not in two._repr_html_() and "width (units)" in two._repr_html_()
+    one = PoRBNetRegressor("constant", **SHORT).fit(X, y)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "<img" not in one._repr_html_() and "width (units)" in one._repr_html_()
+
+
+def test_html_makes_no_figure_and_takes_no_setting():
+    import matplotlib.pyplot as plt
+
+    X, y = wave()
+    before = plt.get_fignums()
+    PoRBNetRegressor(**SHORT).fit(X, y)._repr_html_()
+    assert plt.get_fignums() == before
 
 
 def _log_score(estimator, X, y):
