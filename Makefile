@@ -1,14 +1,17 @@
 # Two commands: `make demo` and `make test`. Each makes its own environment first.
+# Another Python: `make test PYTHON=python3.13 VENV=.venv313`, or `make test-py PYTHON=python3.13`, which does the same.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format typecheck benchmarks clean
+.PHONY: help demo test test-slow test-py test-oldest lint format typecheck benchmarks clean
 
 help:
 	@echo "make demo        what the package does, in a picture (folder demo/)"
 	@echo "make test        lint, types and the default tests (under ten minutes on two cores)"
 	@echo "make test-slow   the long statistical checks"
+	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
+	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"
 	@echo "make benchmarks  speed and memory figures"
 	@echo "make clean       remove the environment and what was built"
 
@@ -42,6 +45,17 @@ test: lint typecheck
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow
 
+test-py:
+	$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
+
+# as declared: if a test fails here, the declared version is too old
+test-oldest:
+	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else 'the oldest versions are for Python 3.11; set PYTHON=...')"
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	$(PYTHON) scripts/oldest.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" -c .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pytest -n auto -m "not slow"
+
 benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/prior_speed.py --quick
 	$(BIN)/python benchmarks/first_use.py
@@ -50,4 +64,4 @@ benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/speed.py --quick
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
