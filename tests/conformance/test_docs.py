@@ -19,7 +19,18 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
-WITH_PYTHON = {"README.md", "prior.md", "fit.md", "comparison.md"}
+WITH_PYTHON = {
+    "README.md",
+    "prior.md",
+    "fit.md",
+    "curves.md",
+    "comparison.md",
+    "scikit-learn.md",
+    "arviz.md",
+    "skpro.md",
+    "optimisation.md",
+    "pictures.md",
+}
 
 
 def python_blocks(text):
@@ -33,10 +44,16 @@ def python_blocks(text):
         yield text.count("\n", 0, match.start()) + 2, match[2], after[2] if adjacent else None
 
 
+# pages about extras need them
+NEEDS = {"arviz.md": ["arviz_base", "arviz_stats.accessors"], "skpro.md": ["skpro"], "pictures.md": ["arviz_plots"]}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.filterwarnings("ignore::porbnet.StatementWarning")  # pages show some of these on purpose
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")  # and some fits are short
 def test_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    for module in NEEDS.get(page.name, []):
+        pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     for line, code, expected in python_blocks(page.read_text(encoding="utf-8")):

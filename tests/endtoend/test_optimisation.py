@@ -4,7 +4,10 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy import stats
+
+from porbnet import PoRBNetRegressor
 
 path = Path(__file__).parents[2] / "examples" / "optimisation.py"
 spec = importlib.util.spec_from_file_location("optimisation", path)
@@ -38,3 +41,17 @@ def test_thompson_sampling_beats_random_search():
         assert len(y) == 21 and x.min() >= 0.0 and x.max() <= 1.0
         shares.append((np.sum(best <= y.min()) + 1) / (len(best) + 1))
     assert stats.chi2(2 * len(shares)).sf(-2.0 * np.sum(np.log(shares))) < 1e-4
+
+
+@pytest.mark.filterwarnings("ignore::porbnet.PorbnetWarning")
+def test_it_is_a_surrogate_for_scikit_optimize():
+    skopt = pytest.importorskip("skopt")
+    surrogate = PoRBNetRegressor(noise=0.02, n_chains=1, n_warmup=200, n_draws=100, random_state=0, progress=False)
+    optimizer = skopt.Optimizer(
+        [example.BOUNDS], surrogate, acq_func="LCB", acq_optimizer="sampling", n_initial_points=6, random_state=0
+    )
+    for _ in range(8):
+        place = optimizer.ask()
+        result = optimizer.tell(place, float(example.wiggle(place[0])))
+    assert len(result.models) >= 2 and isinstance(result.models[-1], PoRBNetRegressor)
+    assert result.fun == pytest.approx(example.wiggle(result.x[0]))
