@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from fit_tools import model, quiet_fit, wave
 from scipy import stats
+from scipy.special import logsumexp
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior, datasets
 from porbnet.errors import StatementError
@@ -263,6 +264,20 @@ def test_both_log_likelihoods_give_the_same_loo():
     )
     assert abs(drawn.elpd - integrated.elpd) < 0.6
     assert integrated.pareto_k.mean() < drawn.pareto_k.mean() and integrated.pareto_k.max() < 0.7
+
+
+def test_waic_by_its_formula_is_near_loo():
+    X, y = wave(40)
+    posterior = quiet_fit(X, y, lengthscale="constant", n_chains=4, n_warmup=200, n_draws=500).posterior_
+    tree = posterior.to_arviz(n_prior=0)
+    ll = tree["log_likelihood"]["y"].values.reshape(-1, 40)
+    waic = np.sum(logsumexp(ll, axis=0) - np.log(len(ll)) - ll.var(axis=0))
+    assert abs(waic - log_likelihood_of_left_out(ll)) < 1.0  # the two differ by terms of higher order
+
+
+def log_likelihood_of_left_out(ll):
+    """Importance-sampling LOO without smoothing: Σ_i log of the harmonic mean of the likelihood."""
+    return np.sum(np.log(len(ll)) - logsumexp(-ll, axis=0))
 
 
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")

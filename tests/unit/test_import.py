@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = ("matplotlib", "jax", "dask", "pandas", "sklearn", "numba")
+HEAVY = (
+    "matplotlib",
+    "jax",
+    "dask",
+    "pandas",
+    "sklearn",
+    "numba",
+    "xarray",
+    "arviz_base",
+    "arviz_plots",
+    "skpro",
+    "polars",
+)
 
 
 @pytest.mark.parametrize("module", HEAVY)
