@@ -101,8 +101,8 @@ MUTANTS = {
     ),
     "a noise curve fitted to another noise level": Mutant(
         "errors.py",
-        "curve_update(varying, trial, errors, values[NOISE], rng)",
-        "curve_update(varying, trial, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
+        "curve_update(varying, trial, data.counts, errors, values[NOISE], rng)",
+        "curve_update(varying, trial, data.counts, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
     ),
     "stored weights without their spread": Mutant(
         "sweep.py",
