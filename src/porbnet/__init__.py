@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from porbnet import distributions, errors, intensity
-from porbnet.distributions import Gamma, LogNormal
+from porbnet.distributions import Gamma, InverseGamma, LogNormal
 from porbnet.errors import PorbnetError, PorbnetWarning, StatementError, StatementWarning
 from porbnet.model.network import Network, Networks
 from porbnet.model.prior import Prior
@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Gamma",
+    "InverseGamma",
     "LogNormal",
     "Network",
     "Networks",

@@ -156,7 +156,9 @@ def _noise(noise: Any, scales: Scales) -> Any:
         return RobustNoise(level) if noise == "robust" else level
     if noise is None:
         raise _checks.fail(
-            "noise", noise, "it must be 'learned', 'varying', 'robust', a positive number, a LogNormal or a noise model"
+            "noise",
+            noise,
+            "it must be 'learned', 'varying', 'robust', a positive number, a LogNormal, an InverseGamma or a noise model",
         )
     return noise
 

@@ -60,8 +60,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         dimensions). "constant": one unknown number. Otherwise as in `Prior`.
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
-    noise : "learned", "varying", "robust", float, array, LogNormal, VaryingNoise or RobustNoise
-        Standard deviation of an observation about f, in the units of the output. "learned": one unknown number.
+    noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma, VaryingNoise or RobustNoise
+        Standard deviation of an observation about f, in the units of the output (InverseGamma: of its square). "learned": one unknown number.
         "varying": an unknown function of the input. "robust": Student-t errors, for outliers. An array of shape
         (n_points,): known, one per observation (a new observation is then given their root mean square).
     bias : "auto" or float

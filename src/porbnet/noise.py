@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from porbnet import _checks
-from porbnet.distributions import LogNormal
+from porbnet.distributions import InverseGamma, LogNormal
 
 
 def _level(value: Any) -> float | LogNormal:
@@ -72,9 +72,9 @@ class RobustNoise:
             object.__setattr__(self, "freedom", _checks.positive("freedom", self.freedom))
 
 
-Noise: TypeAlias = float | LogNormal | VaryingNoise | RobustNoise
+Noise: TypeAlias = float | LogNormal | InverseGamma | VaryingNoise | RobustNoise
 
 
-def noise_level(noise: Noise) -> float | LogNormal:
-    """The typical noise sd of any statement of noise."""
+def noise_level(noise: Noise) -> float | LogNormal | InverseGamma:
+    """What any statement of noise says of its level: the noise sd, its law, or the law of its square."""
     return noise.level if isinstance(noise, VaryingNoise | RobustNoise) else noise

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from porbnet import LogNormal
+from porbnet import InverseGamma, LogNormal
 from porbnet.intensity import UnknownConstant
 
 CHUNK = 20_000
@@ -39,6 +39,8 @@ def draw_prior(prior, n, rng):
     """`n` draws of the prior of centers and hyper-parameters."""
 
     def positive(stated):
+        if isinstance(stated, InverseGamma):
+            return np.sqrt(stated.sample(n, rng))
         return stated.sample(n, rng) if isinstance(stated, LogNormal) else np.full(n, stated)
 
     noise, amplitude = positive(prior.noise), positive(prior.amplitude)
@@ -121,7 +123,7 @@ def quantities(prior, counts, places, owners, noise, amplitude, level, log_p):
         "near the edge": np.bincount(owners, near_edge, minlength=n),
         "log p": log_p,
     }
-    if isinstance(prior.noise, LogNormal):
+    if isinstance(prior.noise, LogNormal | InverseGamma):
         named["noise"] = noise
     if isinstance(prior.amplitude, LogNormal):
         named["amplitude"] = amplitude

@@ -13,11 +13,12 @@ import pytest
 from collapsed_tools import LIMIT, estimates_of, sample, worst, z_scores
 from importance import Reference
 
-from porbnet import LogNormal, Prior
+from porbnet import InverseGamma, LogNormal, Prior
 from porbnet.inference.collapsed.state import STEP_LEVEL, STEP_LEVEL_JUMP, Plan
 from porbnet.intensity import Constant, FromFunction, Piecewise, UnknownConstant
 
 LEARNED = {"noise": LogNormal(0.5, 1.8), "amplitude": LogNormal(1.5, 1.7)}
+INVERSE = InverseGamma(2.5, 0.6)
 FIXED = {"noise": 0.4, "amplitude": 1.5}
 PLAN = Plan(8, 10)  # births, deaths and moves in like numbers, so that an error in any of them shows
 UNKNOWN = UnknownConstant(3.0, 3.0 / 1.2**2)  # about 1.2 units per unit of input
@@ -51,6 +52,7 @@ def only_slice(chain):
 CASES = {
     "constant": (one_dimensional(Constant(1.2), FIXED), {}),
     "constant, learned": (one_dimensional(Constant(1.2), LEARNED), {}),
+    "constant, inverse-gamma noise": (one_dimensional(Constant(1.2), LEARNED | {"noise": INVERSE}), {}),
     "constant, no bias": (one_dimensional(Constant(1.2), LEARNED, bias=0.0), {}),
     "unknown": (one_dimensional(UNKNOWN, FIXED), {}),
     "unknown, learned": (one_dimensional(UNKNOWN, LEARNED), {}),

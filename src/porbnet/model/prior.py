@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet._random import RandomState, block_generators
-from porbnet.distributions import LogNormal
+from porbnet.distributions import InverseGamma, LogNormal
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Constant, FromFunction, Intensity
 from porbnet.model import moments
@@ -52,9 +52,9 @@ class Prior(FunctionPrior):
         amplitude is the same at the edge of the data as in the middle.
     bias : float, default 0
         Standard deviation of the constant b, in the units of the output.
-    noise : float, LogNormal, VaryingNoise or RobustNoise, optional
-        Standard deviation of an observation about f, in the units of the output; see `porbnet.noise` for noise that
-        varies over the input and for heavy tails. Not needed for draws of f.
+    noise : float, LogNormal, InverseGamma, VaryingNoise or RobustNoise, optional
+        Standard deviation of an observation about f, in the units of the output; an `InverseGamma` is the law of its
+        square. See `porbnet.noise` for noise that varies over the input and for heavy tails. Not needed for draws of f.
     units_per_lengthscale : float, default 2
         κ, how many units there are per lengthscale: more units make f closer to Gaussian and cost more.
     anisotropy : sequence of float, optional
@@ -100,7 +100,7 @@ class Prior(FunctionPrior):
         intensity: float | Intensity,
         sigma_w2: float,
         sigma_b2: float,
-        noise_variance: float | None = None,
+        noise_variance: float | InverseGamma | None = None,
         region: Any,
     ) -> Prior:
         """The same prior stated in the paper's parameters.
@@ -112,7 +112,7 @@ class Prior(FunctionPrior):
         intensity : float or Intensity
             λ, units per unit of input.
         sigma_w2, sigma_b2, noise_variance : float
-            Variances σ_w², σ_b² and σ_x².
+            Variances σ_w², σ_b² and σ_x²; the last may be an `InverseGamma`.
         region : (low, high), or one pair per dimension
 
         Examples
@@ -126,7 +126,9 @@ class Prior(FunctionPrior):
         box = Region.of(region)
         s0 = _checks.positive("s0", s0)
         level = intensity if isinstance(intensity, Intensity) else Constant(_checks.positive("intensity", intensity))
-        noise = None if noise_variance is None else math.sqrt(_checks.positive("noise_variance", noise_variance))
+        noise: Noise | None = noise_variance if isinstance(noise_variance, InverseGamma) else None
+        if noise is None and noise_variance is not None:
+            noise = math.sqrt(_checks.positive("noise_variance", noise_variance))
         prior = cls.__new__(cls)
         prior._state(
             s0,
@@ -155,7 +157,7 @@ class Prior(FunctionPrior):
         self.anisotropy = anisotropy
         self.amplitude = amplitude if isinstance(amplitude, LogNormal) else _checks.positive("amplitude", amplitude)
         self.bias = _checks.number("bias", bias, inclusive=True)
-        stated = noise is None or isinstance(noise, LogNormal | VaryingNoise | RobustNoise)
+        stated = noise is None or isinstance(noise, LogNormal | InverseGamma | VaryingNoise | RobustNoise)
         self.noise: Noise | None = noise if stated else _checks.positive("noise", noise)
         self.intensity = _on_region(intensity, region)
         expected = self.expected_units

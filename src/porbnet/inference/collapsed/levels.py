@@ -1,6 +1,6 @@
 """Updates of the noise, the amplitude and an unknown constant level of the intensity, weights integrated out.
 
-Noise sd σ and amplitude σ_w have log-normal priors; each is updated on the log scale by slice sampling of
+Noise sd σ and amplitude σ_w have log-normal priors, or σ² an inverse-gamma one; each is updated on the log scale by slice sampling of
 
     log p(y | centers, σ, σ_w, λ) + log prior,
 
@@ -86,6 +86,15 @@ def log_level_prior(hyper: Hyper, level: float) -> float:
     return hyper.level_power * hyper.level_shape * math.log(level) - hyper.level_rate * power
 
 
+@inner_kernel
+def log_noise_prior(hyper: Hyper, log_noise: float) -> float:
+    """Log density of log σ, up to a constant: normal, or -2 α log σ - β / σ² if σ² ~ InverseGamma(α, β)."""
+    if hyper.noise_shape > 0.0:
+        return -2.0 * hyper.noise_shape * log_noise - hyper.noise_scale * math.exp(-2.0 * log_noise)
+    z = (log_noise - hyper.noise_log_mean) / hyper.noise_log_sd
+    return -0.5 * z * z
+
+
 @inlined_kernel
 def log_target(
     which: int,
@@ -112,12 +121,13 @@ def log_target(
         return float(log_p + log_level_prior(hyper, level) + units.n[0] * log_value - level * shape.integral[0])
     if which == NOISE:
         noise = math.exp(log_value)
-        z = (log_value - hyper.noise_log_mean) / hyper.noise_log_sd
+        log_prior = log_noise_prior(hyper, log_value)
     else:
         amplitude = math.exp(log_value)
         z = (log_value - hyper.amplitude_log_mean) / hyper.amplitude_log_sd
+        log_prior = -0.5 * z * z
     log_p = log_marginal(data, units, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance)
-    return log_p - 0.5 * z * z
+    return log_p + log_prior
 
 
 @inner_kernel

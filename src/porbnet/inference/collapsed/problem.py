@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from porbnet import quadrature
 from porbnet._checks import FloatArray
 from porbnet.defaults import mean_and_sd
-from porbnet.distributions import Gamma, LogNormal
+from porbnet.distributions import Gamma, InverseGamma, LogNormal
 from porbnet.errors import PorbnetWarning, StatementError
 from porbnet.grid_gp import GridGP, lengthscale_vector
 from porbnet.inference.collapsed.state import Data, Field, Hyper, Shape
@@ -136,16 +136,23 @@ def _hyper(prior: Prior, scaling: Scaling) -> Hyper:
     elif isinstance(prior.intensity, SigmoidGP) and isinstance(prior.intensity.upper, Gamma):
         shape, rate = prior.intensity.upper.shape, prior.intensity.upper.rate / scaling.volume
     freedom = log_normal(prior.noise.freedom, 1.0) if isinstance(prior.noise, RobustNoise) else (0.0, 0.0)
+    level, inverse = noise_level(prior.noise), (0.0, 0.0)
+    if isinstance(level, InverseGamma):
+        noise = (0.5 * math.log(level.mode / scaling.y_scale**2), min(0.5 / math.sqrt(level.shape), 1.0))
+        inverse = (level.shape, level.scale / scaling.y_scale**2)
+    else:
+        noise = log_normal(level, scaling.y_scale)
     return Hyper(
         prior.s0,
         math.pow(prior.s0**2 / math.pi, prior.n_dims / 2.0),
         (prior.bias / scaling.y_scale) ** 2 if prior.bias > 0 else 1.0,
-        *log_normal(noise_level(prior.noise), scaling.y_scale),
+        *noise,
         *log_normal(prior.amplitude, scaling.y_scale),
         shape,
         rate,
         power,
         *freedom,
+        *inverse,
     )
 
 

@@ -95,6 +95,8 @@ class Hyper(NamedTuple):
     amplitude_log_mean, amplitude_log_sd : of the log amplitude; sd 0 means fixed
     level_shape, level_rate, level_power : level^power ~ Gamma(shape, rate); shape 0 means a fixed level
     freedom_log_mean, freedom_log_sd : of the log degrees of freedom of the errors; mean 0 means Gaussian errors
+    noise_shape, noise_scale : if the shape is not 0, the noise variance ~ InverseGamma(shape, scale), and
+        noise_log_mean, noise_log_sd only say where chains start
     """
 
     s0: float
@@ -109,6 +111,8 @@ class Hyper(NamedTuple):
     level_power: float
     freedom_log_mean: float
     freedom_log_sd: float
+    noise_shape: float
+    noise_scale: float
 
 
 class Plan(NamedTuple):
