@@ -13,6 +13,7 @@ from porbnet.model.prior import Prior
 if TYPE_CHECKING:
     from porbnet import comparison, datasets, plot
     from porbnet.estimator import PoRBNetRegressor
+    from porbnet.inference.paper.options import PaperSampler
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ __all__ = [
     "LogNormal",
     "Network",
     "Networks",
+    "PaperSampler",
     "PoRBNetRegressor",
     "PorbnetError",
     "PorbnetWarning",
@@ -37,7 +39,7 @@ __all__ = [
 ]
 
 # imported when first asked for, so that `import porbnet` stays fast
-_LAZY = {"PoRBNetRegressor": "porbnet.estimator"}
+_LAZY = {"PaperSampler": "porbnet.inference.paper.options", "PoRBNetRegressor": "porbnet.estimator"}
 _LAZY_MODULES = ("comparison", "datasets", "plot")
 
 

@@ -158,7 +158,8 @@ def _noise(noise: Any, scales: Scales) -> Any:
         raise _checks.fail(
             "noise",
             noise,
-            "it must be 'learned', 'varying', 'robust', a positive number, a LogNormal, an InverseGamma or a noise model",
+            "it must be 'learned', 'varying', 'robust', a positive number, a LogNormal, an InverseGamma or a noise "
+            "model",
         )
     return noise
 

@@ -15,15 +15,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from porbnet import _checks, mixture
 from porbnet._checks import FloatArray
-from porbnet._numba import is_cold
 from porbnet._random import RandomState, generator, seed_sequence
 from porbnet.defaults import default_prior
 from porbnet.diagnostics import Diagnostics, diagnose
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
-from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.sweep import run
 from porbnet.inference.driver import run_chains
+from porbnet.inference.paper.options import PaperSampler
+from porbnet.inference.samplers import sampler_of
 from porbnet.model.network import Networks
 from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise
@@ -61,9 +60,10 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
     noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma, VaryingNoise or RobustNoise
-        Standard deviation of an observation about f, in the units of the output (InverseGamma: of its square). "learned": one unknown number.
-        "varying": an unknown function of the input. "robust": Student-t errors, for outliers. An array of shape
-        (n_points,): known, one per observation (a new observation is then given their root mean square).
+        Standard deviation of an observation about f, in the units of the output (InverseGamma: of its square).
+        "learned": one unknown number. "varying": an unknown function of the input. "robust": Student-t errors, for
+        outliers. An array of shape (n_points,): known, one per observation (a new observation is then given their root
+        mean square).
     bias : "auto" or float
         Standard deviation of the constant in f, about the mean of y.
     region : "auto", (low, high) or one pair per dimension
@@ -72,8 +72,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         More units make f closer to a Gaussian process and cost more.
     prior : Prior, optional
         A whole statement in place of the ones above; it is taken as it is, with mean zero.
-    sampler : {"collapsed"}
-        The exact sampler with weights integrated out.
+    sampler : {"collapsed", "paper"} or PaperSampler
+        "collapsed": the exact sampler with weights integrated out. "paper": the published one, much slower, as a
+        reference; `PaperSampler` has its settings.
     n_chains, n_warmup, n_draws, thin : int
         Chains, sweeps of warm-up, draws kept per chain, sweeps per draw. All of them matter to the verdict: with fewer
         than 100 effective draws per chain it will be to run longer.
@@ -117,7 +118,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         units_per_lengthscale: Any = "auto",
         *,
         prior: Prior | None = None,
-        sampler: str = "collapsed",
+        sampler: str | PaperSampler = "collapsed",
         n_chains: int = 4,
         n_warmup: int = 500,
         n_draws: int = 1000,
@@ -165,7 +166,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Ctrl-C ends sampling early: the draws there are, are kept, with a warning. If there are none yet,
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         """
-        _checks.choice("sampler", self.sampler, ("collapsed",))
+        sampler = sampler_of(self.sampler)
         n_chains, n_draws, thin = (_checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin"))
         n_warmup = _checks.count("n_warmup", self.n_warmup, minimum=0)
         self._check_running()
@@ -179,16 +180,17 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
         prior, offset = self._statement(X, y, noise, counts)
+        sampler.check(prior)
         if counts is not None and isinstance(prior.noise, RobustNoise):
             allowed = "with Student-t errors it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
         problem = Problem.of(prior, X, y - offset, weight, counts)
         problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
         makers = [
-            functools.partial(CollapsedChain, problem, seed, n_warmup, n_draws, thin) for seed in root.spawn(n_chains)
+            functools.partial(sampler.make_chain, problem, seed, n_warmup, n_draws, thin)
+            for seed in root.spawn(n_chains)
         ]
-        note = "compiling kernels, once" if is_cold(run) else ""
-        results = run_chains(makers, self.n_jobs, self.progress, note)
+        results = run_chains(makers, self.n_jobs, self.progress, sampler.note)
         # only now, so that an interrupted second fit leaves the first one whole
         self.prior_, self.offset_ = prior, offset
         self.posterior_ = Posterior(problem, results, offset)

@@ -155,7 +155,7 @@ def _bar(index: int, note: str) -> Any:
 
 
 def _rates(chain: Any) -> str:
-    shown = ("birth", "death", "local move")
+    shown = ("network", "birth", "death", "local move")
     rates = chain.acceptance()
     phase = "warm-up" if chain.n_sweeps < chain.n_warmup else "draws"
     return phase + "".join(f", {name} {rates[name]:.2f}" for name in shown if name in rates)

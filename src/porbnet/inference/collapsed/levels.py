@@ -1,6 +1,7 @@
 """Updates of the noise, the amplitude and an unknown constant level of the intensity, weights integrated out.
 
-Noise sd σ and amplitude σ_w have log-normal priors, or σ² an inverse-gamma one; each is updated on the log scale by slice sampling of
+Noise sd σ and amplitude σ_w have log-normal priors, or σ² an inverse-gamma one; each is updated on the log scale by
+slice sampling of
 
     log p(y | centers, σ, σ_w, λ) + log prior,
 

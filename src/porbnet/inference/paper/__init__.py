@@ -1,0 +1,1 @@
+"""The paper's own sampler: Hamiltonian Monte Carlo on the network, birth and death of units, thinned events."""
