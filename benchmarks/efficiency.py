@@ -1,17 +1,19 @@
-"""Effective draws per CPU second of one chain on one core: motorcycle94 at the paper's settings.
+"""Effective draws per CPU second of one chain on one core: motorcycle94 at the paper's settings, both samplers.
 
 The data are the authors' split 1 (70 rows) in their scale; C = [-0.25, 1.25], λ = 33.33 known, s0² = 2,
 σ_w² = σ_b² = 0.05, σ² = 0.04. Measured are effective draws (bulk) of f at 20 points of [0, 1], the median over them,
 and of the number of units K. The time is that of the draws: warm-up is given beside it, compilation is left out. Every
 row is the median over repeats with different seeds, the samplers taken in turns.
 
-Beside it runs NumPyro's NUTS on the network with K = 53 held (weights, bias and centers sampled), in a virtual
+The paper's own sampler runs beside it at the authors' 100 leapfrog steps; its sweeps are compared with the authors'
+iterations. Then NumPyro's NUTS on the network with K = 53 held (weights, bias and centers sampled), in a virtual
 environment of its own that is made on first use under ~/.cache/porbnet-benchmarks (PORBNET_BENCHMARK_CACHE moves it).
 The target is against NUTS as it comes. Its trees then grow to their bound of 1,023 steps, which f does not need, so a
 second row gives it shorter ones (at most 127 steps, the best of the depths 5 to 8 here).
 
     python benchmarks/efficiency.py                       the table; some minutes
     python benchmarks/efficiency.py --no-peers            without NUTS
+    python benchmarks/efficiency.py --no-paper            without the paper's sampler
     python benchmarks/efficiency.py --plans 20,5 30,5     other proposals per sweep: birth/death, moves
     python benchmarks/efficiency.py --problem paper-learned   the paper's settings with the intensity learned
     python benchmarks/efficiency.py --problem learned     motorcycle133 with the estimator's defaults, all learned
@@ -35,12 +37,13 @@ import protocol
 from arviz_stats.base import array_stats
 from peers.environment import python_of
 
-from porbnet import Prior
+from porbnet import PaperSampler, Prior
 from porbnet.defaults import default_prior
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import Plan
 from porbnet.inference.driver import ChainResult
+from porbnet.inference.paper.chain import PaperChain
 from porbnet.intensity import SigmoidGP
 from porbnet.posterior import Posterior
 
@@ -51,6 +54,7 @@ NUTS_UNITS = 53
 PROBLEMS = ("paper", "paper-learned", "learned")
 TARGETS = {"paper": {"f": 10_000.0, "K": 1_500.0}, "paper-learned": {"f": 3_000.0, "K": 200.0, "intensity": 200.0}}
 TARGET_RATIO = 100.0
+AUTHORS_SECONDS = {"paper": 0.094, "paper-learned": 0.43}  # an iteration of the authors' PyTorch code, on one core
 KNOWN = {
     "paper": "the authors' code gives 6.0 f and 0.07 K per CPU second; posterior K 53.1 (sd 6.7)",
     "paper-learned": "the authors' code gives 0.7 f and 0.03 K per CPU second and does not converge",
@@ -185,6 +189,40 @@ def collapsed(name: str, problem: Problem, plan: Plan | None, n_warmup: int, n_d
     return Sampler(name, run)
 
 
+def paper(name: str, problem: Problem, options: PaperSampler, n_warmup: int, n_draws: int) -> Sampler:
+    """The paper's sampler."""
+
+    def run(seed: int) -> Run:
+        chain = PaperChain(problem, np.random.SeedSequence(seed), n_warmup, n_draws, sampler=options)
+        start = time.thread_time()
+        chain.advance(n_warmup)
+        warmed = time.thread_time()
+        chain.advance(n_draws)
+        done = time.thread_time()
+        result = ChainResult(chain.draws(), chain.acceptance(), 0, 0.0, done - start)
+        settings = chain.settings
+        note = f"{settings.n_leapfrog} leapfrog steps, accept {chain.acceptance()['network']:.2f}; "
+        note += f"{settings.n_birth_death} births and deaths"
+        return Run(quantities(Posterior(problem, [result])), done - warmed, warmed - start, note)
+
+    return Sampler(name, run)
+
+
+def beside_the_paper(problem: str, collapsed: dict[str, Any], papers: list[dict[str, Any]]) -> list[str]:
+    """How the samplers compare, and the paper's with the authors' code."""
+    lines = []
+    for row in papers:
+        ratios = {q: collapsed["per_second"][q] / v for q, v in row["per_second"].items()}
+        lines.append(
+            f"{collapsed['name']} : {row['name']} = " + ", ".join(f"{r:,.1f} in {q}" for q, r in ratios.items())
+        )
+        if problem in AUTHORS_SECONDS:
+            ours, theirs = 1e-6 * row["microseconds_per_draw"], AUTHORS_SECONDS[problem]
+            text = f"{row['name']}: {ours:.5f} s an iteration, the authors' code {theirs} s: {theirs / ours:,.0f} times"
+            lines.append(text)
+    return lines
+
+
 def quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """What is measured: f at 20 points, K, and whatever is unknown (the intensity at 10 points)."""
     prior = posterior.problem.prior
@@ -240,6 +278,12 @@ def main() -> int:
     parser.add_argument("--warmup", type=int, default=1000, help="sweeps of warm-up of the collapsed sampler")
     parser.add_argument("--draws", type=int, default=20_000, help="sweeps after it")
     parser.add_argument("--no-peers", action="store_true", help="without NumPyro's NUTS")
+    parser.add_argument("--no-paper", action="store_true", help="without the paper's sampler")
+    parser.add_argument("--paper-draws", type=int, default=4000, help="sweeps of the paper's sampler after warm-up")
+    parser.add_argument("--leapfrog", type=int, default=100, help="its leapfrog steps")
+    parser.add_argument(
+        "--births", type=int, help="its births and deaths per sweep; default: as many as expected units"
+    )
     parser.add_argument("--nuts-draws", type=int, default=1000, help="draws of NUTS, after as many of warm-up")
     parser.add_argument("--json", metavar="FILE", help="write the results there too")
     options = parser.parse_args()
@@ -257,6 +301,15 @@ def main() -> int:
     collapsed("", problem, None, 50, 50).run(0)  # compile or load
     found = machine.describe()
     print(machine.line(found))
+    n_collapsed = len(samplers)
+    if not options.no_paper:
+        stated = {"n_leapfrog": options.leapfrog, "n_birth_death": options.births}
+        variants = {"paper's": PaperSampler(**stated)}
+        if not problem.prior.intensity.known and len(problem.intensity.z):
+            variants["paper's, plug-in"] = PaperSampler(**stated, plug_in=True)
+        for name, variant in variants.items():
+            paper("", problem, variant, 50, 50).run(0)
+            samplers.append(paper(name, problem, variant, options.warmup, options.paper_draws))
     rows = measure(samplers, options.repeats)
     peers = []
     if options.problem == "paper" and not options.no_peers:
@@ -266,6 +319,8 @@ def main() -> int:
             peers = measure([nuts(python, problem, n, n), nuts(python, problem, n, n, 7)], min(options.repeats, 3))
     print(f"\neffective draws per CPU second, {options.problem} problem, median of {options.repeats} repeats")
     print(table(rows + peers))
+    for line in beside_the_paper(options.problem, rows[0], rows[n_collapsed:]):
+        print(line)
     reached = True
     targets = TARGETS.get(options.problem, {})
     if targets:

@@ -1,9 +1,9 @@
 """The paper's sampler and the collapsed one have the same posterior: five problems, long chains of both.
 
 Means and variances of K, of f at ten points with drawn weights, of λ at ten points where it is unknown, and of the
-noise (22 to 44 numbers a problem), in combined Monte Carlo standard errors. Chains of the paper's sampler move slowly, and a
-standard error from few effective draws is itself uncertain, so that 4 of them are passed a little more often than
-the 6.3e-5 of a normal variable: about one problem in 300 with another seed.
+noise (22 to 44 numbers a problem), in combined Monte Carlo standard errors. Chains of the paper's sampler move slowly,
+and a standard error from few effective draws is itself uncertain, so that 4 of them are passed a little more often
+than the 6.3e-5 of a normal variable: about one problem in 300 with another seed.
 """
 
 import numpy as np
