@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from porbnet import PoRBNetRegressor
+from porbnet import PaperSampler, PoRBNetRegressor
 from porbnet.errors import PorbnetWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::porbnet.errors.PorbnetWarning")
@@ -33,7 +33,16 @@ def wave(n=40):
 VERY_SHORT = SHORT | {"n_warmup": 5, "n_draws": 5}
 
 
-@parametrize_with_checks([PoRBNetRegressor(**VERY_SHORT), PoRBNetRegressor("constant", **VERY_SHORT)])
+QUICK = PaperSampler(n_leapfrog=2, n_leapfrog_intensity=2)
+
+
+@parametrize_with_checks(
+    [
+        PoRBNetRegressor(**VERY_SHORT),
+        PoRBNetRegressor("constant", **VERY_SHORT),
+        PoRBNetRegressor("constant", sampler=QUICK, **VERY_SHORT),
+    ]
+)
 @pytest.mark.filterwarnings("ignore")  # the checks try odd input on purpose
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

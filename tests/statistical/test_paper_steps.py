@@ -95,6 +95,7 @@ def test_births_and_deaths_recover_the_prior(prior, mutant, seed, tmp_path):
     check(p_values, mutant)
 
 
+@pytest.mark.slow
 @cases(
     ("0.5 * weight * weight * square", "0.6 * weight * weight * square"),
     ("log_ratio = log_likelihood_ratio(network, k, -network.weights[k], noise)", "log_ratio = 0.0"),
@@ -213,6 +214,7 @@ def test_trajectories_recover_the_prior(mutant, seed, tmp_path):
 # --- the intensity --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["constant", "curve"])
 @cases(
     ("events * math.log(level) - level * volume", "(events - 1) * math.log(level) - level * volume"),
@@ -240,6 +242,7 @@ def test_the_level(kind, mutant, seed, tmp_path):
     check({"level": stats.kstest(drawn.values[:, 2], cdf).pvalue}, mutant)
 
 
+@pytest.mark.slow
 @cases(
     ("total += math.log(thinned_share(curve.shape, thinned.places[m]))", "total += 0.0 * m"),
     ("total += math.log(network.relative[k])", "total += 0.0 * k"),
