@@ -291,8 +291,9 @@ def noise_given_residual(law, step, seed):
     scale = chain.problem.scaling.y_scale
     chain.state.network.residual[:] = np.array([0.3, -0.2, 0.5, 0.1, -0.6]) / scale
     drawn = records(
-        step, 20_000, 6, chain, chain.problem.hyper, chain.values, chain.state.network, chain.tuning, 0.0, chain.rng
-    )
+        step, 20_000, 6, chain,
+        chain.problem.hyper, chain.values, chain.state.network, 5.0, chain.tuning, 0.0, chain.rng,
+    )  # fmt: skip
     return drawn.values[:, 0] * scale
 
 

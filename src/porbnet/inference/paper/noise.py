@@ -25,7 +25,7 @@ N_STEPS = 4  # Metropolis steps per update: each costs next to nothing
 
 
 @inner_kernel
-def log_noise_density(hyper: Hyper, log_noise: float, squares: float, n_points: int) -> float:
+def log_noise_density(hyper: Hyper, log_noise: float, squares: float, n_points: float) -> float:
     """Log density of log σ given the residual's squared length."""
     return float(log_noise_prior(hyper, log_noise) - n_points * log_noise - 0.5 * squares * math.exp(-2.0 * log_noise))
 
@@ -39,9 +39,11 @@ def log_amplitude_density(hyper: Hyper, log_amplitude: float, squares: float, wi
 
 
 @inner_kernel
-def noise_update(hyper: Hyper, values: Any, network: Network, tuning: Tuning, adapt: float, rng: Any) -> None:
-    """Noise sd given the residual."""
-    squares, n_points = sum_of_squares(network), len(network.residual)
+def noise_update(
+    hyper: Hyper, values: Any, network: Network, n_points: float, tuning: Tuning, adapt: float, rng: Any
+) -> None:
+    """Noise sd given the residual of `n_points` observations."""
+    squares = sum_of_squares(network)
     if hyper.noise_shape > 0.0:
         drawn = gamma(hyper.noise_shape + 0.5 * n_points, rng)
         values[NOISE] = math.sqrt((hyper.noise_scale + 0.5 * squares) / drawn)
