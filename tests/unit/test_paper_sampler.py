@@ -169,10 +169,15 @@ def test_room_is_made_as_it_is_needed():
 
 
 def test_warm_up_finds_the_wanted_acceptance():
+    """To 0.08 on average over four chains; the averaged step is known to end a little short."""
+    prior = Prior(Constant(8.0), 1.0, region=(-0.5, 1.5), noise=0.3)
+    problem = Problem.of(prior, X, Y - 10.0)
     for target in (0.6, 0.9):
-        sampler = PaperSampler(n_leapfrog=10, target_acceptance=target)
-        prior = Prior(Constant(8.0), 1.0, region=(-0.5, 1.5), noise=0.3)
-        chain = PaperChain(Problem.of(prior, X, Y - 10.0), np.random.SeedSequence(1), 800, 800, 1, sampler)
-        chain.advance(1600)
-        assert chain.acceptance()["network"] == pytest.approx(target, abs=0.08)
-        assert chain.trouble()[0] == 0 and chain.trouble()[1] < 1e-9
+        found = []
+        for seed in range(4):
+            sampler = PaperSampler(n_leapfrog=10, target_acceptance=target)
+            chain = PaperChain(problem, np.random.SeedSequence(seed), 2000, 1000, 1, sampler)
+            chain.advance(3000)
+            assert chain.trouble()[0] == 0 and chain.trouble()[1] < 1e-9
+            found.append(chain.acceptance()["network"])
+        assert np.mean(found) == pytest.approx(target, abs=0.08)
