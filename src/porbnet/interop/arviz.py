@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet._random import RandomState, generator
-from porbnet.distributions import LogNormal
+from porbnet.distributions import InverseGamma, LogNormal
 from porbnet.errors import StatementError
 from porbnet.intensity import SigmoidGP, UnknownConstant
 from porbnet.model.joint_draws import joint_draws
@@ -160,7 +160,7 @@ def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[st
     """Variables that differ between draws, and those that were stated; what the model does not have is in neither."""
     noise, intensity = prior.noise, prior.intensity
     unknown = {
-        "noise": isinstance(noise_level(noise), LogNormal) if noise is not None else False,
+        "noise": isinstance(noise_level(noise), LogNormal | InverseGamma) if noise is not None else False,
         "amplitude": isinstance(prior.amplitude, LogNormal),
         "bias": prior.bias > 0,
         "level": isinstance(intensity, UnknownConstant)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from porbnet._checks import FloatArray
-from porbnet.distributions import LogNormal
+from porbnet.distributions import InverseGamma, LogNormal
 from porbnet.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import Intensity, SigmoidGP, Tabulated
 from porbnet.intensity.tabulated import interpolation_weights
@@ -65,7 +65,9 @@ def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
     (3, array([0.1, 0.1, 0.1]))
     """
 
-    def numbers(value: float | LogNormal) -> FloatArray:
+    def numbers(value: float | LogNormal | InverseGamma) -> FloatArray:
+        if isinstance(value, InverseGamma):  # the law of a variance
+            return np.sqrt(value.sample(n, rng))
         return value.sample(n, rng) if isinstance(value, LogNormal) else np.full(n, float(value))
 
     noise = prior.noise

@@ -42,7 +42,7 @@ def log_amplitude_density(hyper: Hyper, log_amplitude: float, squares: float, wi
 def noise_update(
     hyper: Hyper, values: Any, network: Network, n_points: float, tuning: Tuning, adapt: float, rng: Any
 ) -> None:
-    """Noise sd given the residual of `n_points` observations."""
+    """Noise sd given the residual of `n_points` observations, each counted as often as its weight says."""
     squares = sum_of_squares(network)
     if hyper.noise_shape > 0.0:
         drawn = gamma(hyper.noise_shape + 0.5 * n_points, rng)

@@ -131,7 +131,7 @@ def sweep(
         birth_or_death(data, state.plug, hyper, values, uniform, state.network, tuning, rng)
     intensity_step(data, shape, hyper, settings, state, values, tuning, adapt, rng)
     if hyper.noise_log_sd > 0.0:
-        noise_update(hyper, values, state.network, float(len(data.y)), tuning, adapt, rng)
+        noise_update(hyper, values, state.network, data.totals[2], tuning, adapt, rng)
     if hyper.amplitude_log_sd > 0.0:
         amplitude_update(hyper, values, state.network, tuning, adapt, rng)
 
