@@ -11,8 +11,8 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
   ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: 1.5, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says
-  so where that makes fewer than one.
+- units per lengthscale: one, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says
+  so where that makes fewer than 0.7.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
 LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.2, 2.5
 MOST_LEVEL_FACTOR = 4.0  # the width goes as lengthscale ** -D: a factor 2.5 ** 3 of it is not affordable
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
-UNITS_PER_LENGTHSCALE = 1.5
-FEW_UNITS_PER_LENGTHSCALE = 1.0  # below it one is told
+UNITS_PER_LENGTHSCALE = 1.0
+FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
