@@ -122,7 +122,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_chains: int = 4,
         n_warmup: int = 500,
         n_draws: int = 1000,
-        thin: int = 2,
+        thin: int = 4,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         progress: bool | None = None,

@@ -35,14 +35,14 @@ def test_defaults_in_data_units():
     prior, offset = default_prior(X, Y, lengthscale="constant")
     assert offset == pytest.approx(Y.mean())
     assert prior.amplitude == LogNormal(S, 2.0) and prior.noise == LogNormal(0.3 * S, 3.0)
-    assert prior.bias == pytest.approx(S) and prior.units_per_lengthscale == pytest.approx(1.5)
+    assert prior.bias == pytest.approx(S) and prior.units_per_lengthscale == pytest.approx(1.0)
     assert isinstance(prior.intensity, UnknownConstant)
     low, high = prior.region.bounds[0]
     width = np.ptp(X)
     np.testing.assert_allclose([X.min() - low, high - X.max()], 0.3 * width)
     # about 0.2 of the range, give or take a factor 2.5: mean and sd of the log
     levels = prior.intensity.square.sample(200_000, np.random.default_rng(0)) ** 0.5
-    logs = np.log(1.5 / levels / width)
+    logs = np.log(1.0 / levels / width)
     assert logs.mean() == pytest.approx(np.log(0.2), abs=0.02) and logs.std() == pytest.approx(np.log(2.5), abs=0.02)
 
 
@@ -62,13 +62,13 @@ def test_the_expected_width_is_affordable(kind, n_dims):
         prior, _ = default_prior(inputs, wave(60)[1], lengthscale=kind)
     assert prior.expected_units <= (400.0 if n_dims == 1 else 150.0) * 1.001
     told = [w for w in caught if "units_per_lengthscale lowered" in str(w.message)]
-    assert bool(told) == (prior.units_per_lengthscale < 1.0)
+    assert bool(told) == (prior.units_per_lengthscale < 0.7)
     # one lengthscale per dimension, each a share of its own range
     np.testing.assert_allclose(prior.anisotropy / prior.anisotropy[0], np.ptp(inputs, axis=0) / np.ptp(inputs[:, 0]))
 
 
 def test_a_short_lengthscale_is_told_of_too():
-    with pytest.warns(StatementWarning, match=r"lowered from 1.5 to 0\.\d+, so that the network has about 400 units"):
+    with pytest.warns(StatementWarning, match=r"lowered from 1 to 0\.\d+, so that the network has about 400 units"):
         default_prior(X, Y, lengthscale=1e-3)
     prior, _ = default_prior(X, Y, lengthscale=0.002, units_per_lengthscale=1.0)
     assert prior.units_per_lengthscale == pytest.approx(1.0)
