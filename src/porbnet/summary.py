@@ -26,9 +26,10 @@ def summarize(model: PoRBNetRegressor) -> str:
         ("noise sd", posterior.noise_at(anchors)),
         ("amplitude", posterior.amplitude),
     ]
+    kappa = model.prior_.units_per_lengthscale
     lines = [
         f"PoRB-NET fit of {_counted(n_points, 'observation')} of {_counted(n_dims, 'input')}, "
-        f"{model.prior_.units_per_lengthscale:.2g} units per lengthscale",
+        f"{kappa:.2g} unit{'' if kappa == 1 else 's'} per lengthscale",
         f"{_counted(posterior.n_chains, 'chain')} of {_counted(posterior.n_draws_per_chain, 'draw')}; "
         f"{diagnostics.verdict}",
         "",
