@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from porbnet import distributions, errors, intensity
-from porbnet.distributions import Gamma, InverseGamma, LogNormal
-from porbnet.errors import PorbnetError, PorbnetWarning, StatementError, StatementWarning
-from porbnet.model.network import Network, Networks
-from porbnet.model.prior import Prior
-
 if TYPE_CHECKING:
-    from porbnet import comparison, datasets, plot
+    from porbnet import comparison, datasets, distributions, errors, intensity, plot
+    from porbnet.distributions import Gamma, InverseGamma, LogNormal
+    from porbnet.errors import PorbnetError, PorbnetWarning, StatementError, StatementWarning
     from porbnet.estimator import PoRBNetRegressor
+    from porbnet.files import load, resume
     from porbnet.inference.paper.options import PaperSampler
+    from porbnet.model.network import Network, Networks
+    from porbnet.model.prior import Prior
 
 __version__ = "0.1.0"
 
@@ -35,19 +34,38 @@ __all__ = [
     "distributions",
     "errors",
     "intensity",
+    "load",
     "plot",
+    "resume",
 ]
 
-# imported when first asked for, so that `import porbnet` stays fast
-_LAZY = {"PaperSampler": "porbnet.inference.paper.options", "PoRBNetRegressor": "porbnet.estimator"}
-_LAZY_MODULES = ("comparison", "datasets", "plot")
+# imported when first asked for, so that `import porbnet` and `porbnet --help` are fast
+_LAZY = {
+    "Gamma": "distributions",
+    "InverseGamma": "distributions",
+    "LogNormal": "distributions",
+    "Network": "model.network",
+    "Networks": "model.network",
+    "PaperSampler": "inference.paper.options",
+    "PoRBNetRegressor": "estimator",
+    "PorbnetError": "errors",
+    "PorbnetWarning": "errors",
+    "Prior": "model.prior",
+    "StatementError": "errors",
+    "StatementWarning": "errors",
+    "load": "files",
+    "resume": "files",
+}
+_LAZY_MODULES = ("comparison", "datasets", "distributions", "errors", "intensity", "plot")
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
+        value = getattr(importlib.import_module(f"porbnet.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
     if name in _LAZY_MODULES:
         return importlib.import_module(f"porbnet.{name}")
     raise AttributeError(f"module 'porbnet' has no attribute {name!r}")

@@ -11,6 +11,14 @@ class StatementError(PorbnetError, ValueError):
     """A parameter has a value that is not allowed; the message names it, shows it and says what is."""
 
 
+class StorageError(PorbnetError, OSError):
+    """A file or folder could not be written or read; the message gives its name and the reason."""
+
+
+class ModelFileError(PorbnetError, ValueError):
+    """A file is not what porbnet wrote, or not whole, or of a newer version; the message says which."""
+
+
 class PorbnetWarning(UserWarning):
     """Base of all warnings given by porbnet."""
 

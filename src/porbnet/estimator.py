@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,10 @@ from porbnet.model.network import Networks
 from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise
 from porbnet.posterior import Posterior
+
+if TYPE_CHECKING:
+    from porbnet.inference.driver import Keeper
+    from porbnet.storage.fit import Start
 
 _LEAST_NOISE = 1e-3  # over the spread of y
 _MOST_ROWS = 1_000_000  # that weights of whole numbers may make by repeating rows
@@ -84,6 +90,11 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The same seed gives the same draws for any number of jobs.
     progress : bool or None
         Show a progress bar per chain; None: if standard error is a terminal.
+    checkpoint : str or path, optional
+        A new folder to keep the chains in while they run; after an interrupt or a kill, `porbnet.resume` goes on from
+        it to the same draws. It stays when the fit is done.
+    checkpoint_seconds : float, default 5
+        Time between checkpoints.
 
     Attributes
     ----------
@@ -95,6 +106,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Constant subtracted from y before the fit (the mean of y, or 0 with `prior`).
     diagnostics_ : Diagnostics
         R-hat, effective sample sizes, acceptance, and a verdict in plain language.
+    labels_ : list of str
+        Names of the inputs and of the output, for reports; only of fits made by the command line.
 
     Examples
     --------
@@ -126,6 +139,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         progress: bool | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 5.0,
     ) -> None:
         self.lengthscale = lengthscale
         self.amplitude = amplitude
@@ -142,6 +157,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
 
     # --- fit ---------------------------------------------------------------------------------------------------
 
@@ -165,10 +182,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -----
         Ctrl-C ends sampling early: the draws there are, are kept, with a warning. If there are none yet,
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
+        With `checkpoint`, `porbnet.resume` then goes on.
         """
-        sampler = sampler_of(self.sampler)
-        n_chains, n_draws, thin = (_checks.count(name, getattr(self, name)) for name in ("n_chains", "n_draws", "thin"))
-        n_warmup = _checks.count("n_warmup", self.n_warmup, minimum=0)
         self._check_running()
         root = seed_sequence(self.random_state)
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
@@ -180,39 +195,67 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
         prior, offset = self._statement(X, y, noise, counts)
-        sampler.check(prior)
         if counts is not None and isinstance(prior.noise, RobustNoise):
             allowed = "with Student-t errors it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
+        sampler_of(self.sampler).check(prior)
         problem = Problem.of(prior, X, y - offset, weight, counts)
         problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
-        makers = [
-            functools.partial(sampler.make_chain, problem, seed, n_warmup, n_draws, thin)
-            for seed in root.spawn(n_chains)
-        ]
-        results = run_chains(makers, self.n_jobs, self.progress, sampler.note)
+        if self.checkpoint is None:
+            return self._sample(problem, offset, root, None)
+        from porbnet.storage import checkpoint
+
+        keeper = checkpoint.begin(self.checkpoint, self._start(problem, offset), root, self.checkpoint_seconds)
+        return self._sample(problem, offset, root, keeper)
+
+    def _sample(
+        self, problem: Problem, offset: float, root: np.random.SeedSequence, keeper: Keeper | None
+    ) -> PoRBNetRegressor:
+        """Run the chains, from their checkpoints if there are any, and keep what they drew."""
+        sampler = sampler_of(self.sampler)
+        sweeps = (int(self.n_warmup), int(self.n_draws), int(self.thin))
+        makers = [functools.partial(sampler.make_chain, problem, seed, *sweeps) for seed in root.spawn(self.n_chains)]
+        with _held(keeper):
+            results = run_chains(makers, self.n_jobs, self.progress, sampler.note, keeper)
         # only now, so that an interrupted second fit leaves the first one whole
-        self.prior_, self.offset_ = prior, offset
+        self.prior_, self.offset_ = problem.prior, offset
         self.posterior_ = Posterior(problem, results, offset)
         self.diagnostics_: Diagnostics = diagnose(self.posterior_)
         if not self.diagnostics_.converged:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         if np.median(self.posterior_.draws.values[:, 0]) < _LEAST_NOISE:
             warnings.warn(
                 "the noise is below a thousandth of the spread of y, where rounding makes the number of units "
                 "approximate (f is not affected): state a larger noise if the width matters",
                 PorbnetWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
+    def _start(self, problem: Problem, offset: float) -> Start:
+        """What the fit starts from, for a file."""
+        from porbnet.storage.fit import Start
+
+        features = getattr(self, "feature_names_in_", None)
+        names = None if features is None else [str(name) for name in features]
+        return Start(self.get_params(deep=False), problem, offset, names, getattr(self, "labels_", None))
+
     def _check_running(self) -> None:
         """The parameters that say how to run, not what to fit."""
+        sampler_of(self.sampler)
+        for name in ("n_chains", "n_draws", "thin"):
+            _checks.count(name, getattr(self, name))
+        _checks.count("n_warmup", self.n_warmup, minimum=0)
         jobs = self.n_jobs
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
             raise _checks.fail("n_jobs", jobs, "it must be a whole number other than 0 (-1: all cores) or None")
         if self.progress is not None and not isinstance(self.progress, bool | np.bool_):
             raise _checks.fail("progress", self.progress, "it must be True, False or None")
+        if self.checkpoint is not None and not (
+            isinstance(self.checkpoint, str | os.PathLike) and str(self.checkpoint)
+        ):
+            raise _checks.fail("checkpoint", self.checkpoint, "it must be the name of a folder, or None")
+        _checks.number("checkpoint_seconds", self.checkpoint_seconds, inclusive=True)
 
     def _known_noise(self, n_points: int) -> tuple[Any, FloatArray | None]:
         """Known noise per observation as one number and weights; anything else as it is, without weights."""
@@ -413,12 +456,47 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         return describe(self)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fit to one file, which `porbnet.load` reads: statement, data, draws and diagnostics.
+
+        Parameters
+        ----------
+        path : str or path
+            Taken as it is, no suffix is added; a file of that name is replaced. The file is a .npz that numpy can
+            open, and it is written whole or not at all.
+
+        Raises
+        ------
+        porbnet.errors.StorageError
+            If it cannot be written.
+
+        Notes
+        -----
+        A lengthscale given by a function is saved as the table that the sampler used (good to 1e-6), a
+        `random_state` that is a generator as None.
+        """
+        check_is_fitted(self, "posterior_")
+        if not isinstance(path, str | os.PathLike) or not str(path):
+            raise _checks.fail("path", path, "it must be the name of a file")
+        from porbnet.storage.model import Saved, write_model
+
+        write_model(path, Saved(self._start(self.posterior_.problem, self.offset_), self.posterior_, self.diagnostics_))
+
     def summary(self) -> str:
         """The fit in a few lines: verdict, width, lengthscale, noise, amplitude, diagnostics."""
         check_is_fitted(self, "posterior_")
         from porbnet.summary import summarize
 
         return summarize(self)
+
+
+def _held(keeper: Keeper | None) -> Any:
+    """A checkpoint folder for this process alone."""
+    if keeper is None:
+        return contextlib.nullcontext()
+    from porbnet.storage.checkpoint import locked
+
+    return locked(keeper.place)
 
 
 def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64], FloatArray | None]:

@@ -30,6 +30,7 @@ RANKS = {
             ("pointwise",),
             ("summary", "storage", "datasets"),
             ("estimator",),
+            ("files",),
             ("interop",),
             ("plot",),
             ("html",),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from porbnet._checks import FloatArray
 
-_PER_UNIT = ("centers", "relative", "weights", "mean_weights")
+PER_UNIT = ("centers", "relative", "weights", "mean_weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,4 +63,9 @@ class ChainDraws:
     def first(self, n: int) -> ChainDraws:
         """The first n draws."""
         used = int(self.counts[:n].sum())
-        return ChainDraws(**{f.name: getattr(self, f.name)[: used if f.name in _PER_UNIT else n] for f in fields(self)})
+        return ChainDraws(**{f.name: getattr(self, f.name)[: used if f.name in PER_UNIT else n] for f in fields(self)})
+
+    def after(self, n: int) -> ChainDraws:
+        """All draws but the first n."""
+        used = int(self.counts[:n].sum())
+        return ChainDraws(**{f.name: getattr(self, f.name)[used if f.name in PER_UNIT else n :] for f in fields(self)})

@@ -1,7 +1,8 @@
-"""Chains: seeds, parallel running, progress, and Ctrl-C.
+"""Chains: seeds, parallel running, progress, Ctrl-C, and when to checkpoint.
 
 A chain is any object that `Chain` describes. Work is cut into chunks of about a tenth of a second, between which
-progress is shown and an interrupt is noticed; how it is cut never changes the draws.
+progress is shown, an interrupt is noticed and a checkpoint may be written; how it is cut never changes the draws. Where
+and how checkpoints are kept is a `Keeper`'s affair.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porbnet.errors import PorbnetWarning, SamplingInterrupted
 from porbnet.inference.draws import ChainDraws
@@ -48,8 +50,46 @@ class Chain(Protocol):
     def acceptance(self) -> dict[str, float]:
         """Share of accepted proposals by kind of move."""
 
+    def trouble(self) -> tuple[int, float]:
+        """Times that lost precision was noticed and repaired, and the largest drift seen."""
+
     def draws(self) -> ChainDraws:
         """All draws so far."""
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """All that the next sweep needs beside what the chain was made from and its draws."""
+
+    def restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
+        """Continue from a snapshot and the draws made by then, bit for bit."""
+
+
+class Recorder(Protocol):
+    """Checkpoints of one chain.
+
+    failure : why the last checkpoint could not be written; empty if it was
+    """
+
+    failure: str
+
+    def restore(self, chain: Chain) -> float:
+        """Put the chain where its last checkpoint left it, if there is one; returns the CPU seconds spent by then."""
+
+    def due(self) -> bool:
+        """Whether it is time for the next checkpoint."""
+
+    def store(self, chain: Chain, seconds: float) -> None:
+        """Write a checkpoint. A failure is noted, not raised: the chain goes on."""
+
+
+class Keeper(Protocol):
+    """Where checkpoints go; it may be pickled to another process."""
+
+    @property
+    def place(self) -> str:
+        """Where they are, for messages."""
+
+    def recorder(self, index: int) -> Recorder:
+        """For chain number `index`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +101,7 @@ class ChainResult:
     n_forced : times that lost precision was noticed and repaired
     drift : largest relative drift seen before a refresh
     seconds : CPU seconds of the chain's thread
+    unsaved : why the chain's end could not be written to its checkpoint; empty if it was, or there is none
     """
 
     draws: ChainDraws
@@ -68,6 +109,7 @@ class ChainResult:
     n_forced: int
     drift: float
     seconds: float
+    unsaved: str = ""
 
 
 class Stop:
@@ -122,14 +164,20 @@ class Stop:
             signal.signal(signal.SIGINT, previous)
 
 
-def run_chain(make: Callable[[], Any], index: int, progress: bool, stop: Stop, note: str = "") -> ChainResult:
+def run_chain(
+    make: Callable[[], Chain], index: int, progress: bool, stop: Stop, note: str = "", keeper: Keeper | None = None
+) -> ChainResult:
     """Make one chain and run it to its end or to an interrupt; `note` is shown until its first sweep is made."""
     with stop.on_interrupt():
         started = time.thread_time()
         bar = _bar(index, note) if progress else None
         chain = make()
+        recorder = None if keeper is None else keeper.recorder(index)
+        if recorder is not None:
+            started -= recorder.restore(chain)
         if bar is not None:
             bar.reset(chain.total_sweeps)
+            bar.update(chain.n_sweeps)
             bar.set_postfix_str(note)
         n_sweeps = 1
         while not chain.finished and not stop.is_set():
@@ -137,15 +185,17 @@ def run_chain(make: Callable[[], Any], index: int, progress: bool, stop: Stop, n
             made = chain.advance(n_sweeps)
             elapsed = max(time.perf_counter() - before, 1e-6)
             n_sweeps = int(np.clip(made * _CHUNK_SECONDS / elapsed, 1, 4 * n_sweeps + 1))
+            if recorder is not None and (chain.finished or recorder.due()):
+                recorder.store(chain, time.thread_time() - started)
             if bar is not None:
                 bar.update(made)
                 bar.set_postfix_str(_rates(chain), refresh=False)
+        if recorder is not None and not chain.finished:
+            recorder.store(chain, time.thread_time() - started)
         if bar is not None:
             bar.close()
-        trouble = chain.tuning.trouble
-        return ChainResult(
-            chain.draws(), chain.acceptance(), int(trouble[0]), float(trouble[1]), time.thread_time() - started
-        )
+        unsaved = "" if recorder is None else recorder.failure
+        return ChainResult(chain.draws(), chain.acceptance(), *chain.trouble(), time.thread_time() - started, unsaved)
 
 
 def _bar(index: int, note: str) -> Any:
@@ -154,7 +204,7 @@ def _bar(index: int, note: str) -> Any:
     return tqdm(desc=f"chain {index + 1}", position=index, unit="sweep", leave=True, postfix=note or None)
 
 
-def _rates(chain: Any) -> str:
+def _rates(chain: Chain) -> str:
     shown = ("network", "birth", "death", "local move")
     rates = chain.acceptance()
     phase = "warm-up" if chain.n_sweeps < chain.n_warmup else "draws"
@@ -162,7 +212,11 @@ def _rates(chain: Any) -> str:
 
 
 def run_chains(
-    makers: Sequence[Callable[[], Any]], n_jobs: int | None = None, progress: bool | None = None, note: str = ""
+    makers: Sequence[Callable[[], Any]],
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    note: str = "",
+    keeper: Keeper | None = None,
 ) -> list[ChainResult]:
     """Run chains in parallel by joblib: threads unless `joblib.parallel_config` says otherwise.
 
@@ -172,6 +226,7 @@ def run_chains(
     n_jobs : as in joblib
     progress : show a bar per chain; None shows them if standard error is a terminal
     note : shown beside a bar until its chain has made a sweep
+    keeper : where checkpoints go, and come from if there are any
 
     Returns
     -------
@@ -186,28 +241,42 @@ def run_chains(
         with stop.on_interrupt():
             results: list[ChainResult] = list(
                 Parallel(n_jobs=n_jobs, prefer="threads")(
-                    delayed(run_chain)(make, i, shown, stop, note) for i, make in enumerate(makers)
+                    delayed(run_chain)(make, i, shown, stop, note, keeper) for i, make in enumerate(makers)
                 )
             )
         interrupted = stop.is_set()
     finally:
         stop.forget()
+    unsaved = next((r.unsaved for r in results if r.unsaved), "")
+    if keeper is not None and unsaved:
+        warnings.warn(
+            f"the checkpoint in {keeper.place} is behind: {unsaved}; the fit is whole in memory, save it elsewhere",
+            PorbnetWarning,
+            stacklevel=4,
+        )
     if interrupted or len({len(r.draws) for r in results}) > 1:
-        results = _common(results)
+        results = _common(results, keeper)
         warnings.warn(
             f"interrupted: {len(results[0].draws)} draws of "
             + ("each chain" if len(results) == len(makers) else f"{len(results)} of {len(makers)} chains")
-            + " are kept",
+            + " are kept"
+            + _how_to_go_on(keeper),
             PorbnetWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return results
 
 
-def _common(results: list[ChainResult]) -> list[ChainResult]:
+def _how_to_go_on(keeper: Keeper | None) -> str:
+    return "" if keeper is None else f"; porbnet.resume({keeper.place!r}) goes on from here"
+
+
+def _common(results: list[ChainResult], keeper: Keeper | None = None) -> list[ChainResult]:
     """Chains cut to one length, those that have much less than others left out: as many draws in all as can be."""
     lengths = [len(r.draws) for r in results]
     kept = max(lengths, key=lambda n: (n * sum(other >= n for other in lengths), -n))
     if kept == 0:
-        raise SamplingInterrupted("interrupted before any chain had stored a draw: nothing to return")
+        raise SamplingInterrupted(
+            "interrupted before any chain had stored a draw: nothing to return" + _how_to_go_on(keeper)
+        )
     return [replace(r, draws=r.draws.first(kept)) for r in results if len(r.draws) >= kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,15 @@ from porbnet.inference.collapsed.state import (
     empty_units,
     empty_work,
     enlarged,
+    padded,
 )
 from porbnet.inference.collapsed.sweep import Stored, run
 from porbnet.inference.collapsed.units import start_units
 from porbnet.inference.draws import ChainDraws
 
 _ROOM = 200_000  # units stored per call at most, unless one draw needs more
+_SQUARE = ("gram", "inverse", "factor")  # parts of Units of which only the rows and columns of units matter
+_NOT_CARRIED = ("columns", "scratch", "buffers")  # packed by themselves, or work space
 
 
 def default_plan(problem: Problem) -> Plan:
@@ -195,9 +199,75 @@ class CollapsedChain:
         """Current noise sd in the units of the output."""
         return float(self.values[NOISE] * self.problem.scaling.y_scale)
 
+    def trouble(self) -> tuple[int, float]:
+        """Times that lost precision was noticed and repaired, and the largest drift seen before a refresh."""
+        return int(self.tuning.trouble[0]), float(self.tuning.trouble[1])
+
     def draws(self) -> ChainDraws:
         """All draws stored so far."""
         return ChainDraws.joined(self.pieces, self.problem.scaling.n_dims)
+
+    # --- to disk and back --------------------------------------------------------------------------------------
+
+    def _carried(self) -> dict[str, Any]:
+        """What lives from sweep to sweep, beside the units: arrays of these are saved and restored in place."""
+        return {
+            "data": self.data, "shape": self.shape, "intensity": self.intensity, "noise": self.noise_field,
+            "tuning": self.tuning,
+        }  # fmt: skip
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """All that the next sweep needs beside the problem and the constructor's arguments; draws not included.
+
+        Carried numbers (the inverse, the Gram matrix) are saved as they are: computed afresh they would differ in the
+        last digits, and the chain would go another way.
+        """
+        state: dict[str, NDArray[Any]] = {
+            "n_sweeps": np.array([self.n_sweeps]),
+            "capacity": np.array([len(self.units.scales)]),
+            "generator": np.frombuffer(json.dumps(self.rng.bit_generator.state).encode(), np.uint8).copy(),
+            "values": self.values.copy(),
+            "row_weight": self.row_weight.copy(),
+        }
+        for group, fields in self._carried().items():
+            constant = getattr(self.problem, group, None)
+            for name, array in fields._asdict().items():
+                # what the chain shares with the problem is made again from it
+                own = isinstance(array, np.ndarray) and array is not getattr(constant, name, None)
+                if own and name not in _NOT_CARRIED:
+                    state[f"{group}.{name}"] = array.copy()
+        n, units = int(self.units.n[0]), self.units
+        used = padded(n + 1)
+        for name, array in units._asdict().items():
+            if name in _SQUARE:
+                state[f"units.{name}"] = array[:used, :used].copy()
+            elif name not in _NOT_CARRIED:
+                state[f"units.{name}"] = array.copy()
+        windows = [units.columns[k, : units.high[k] - units.low[k]] for k in range(n)]
+        state["units.columns"] = np.concatenate([*windows, np.empty(0)])
+        return state
+
+    def restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
+        """Continue from a snapshot and the draws made by then, bit for bit."""
+        self._allocate(int(snapshot["capacity"][0]))
+        self.n_sweeps = int(snapshot["n_sweeps"][0])
+        self.rng.bit_generator.state = json.loads(snapshot["generator"].tobytes().decode())
+        self.values[:] = snapshot["values"]
+        self.row_weight[:] = snapshot["row_weight"]
+        for group, fields in self._carried().items():
+            for name, array in fields._asdict().items():
+                if f"{group}.{name}" in snapshot:
+                    array[...] = snapshot[f"{group}.{name}"]
+        for name, array in self.units._asdict().items():
+            if name not in _NOT_CARRIED:
+                saved = snapshot[f"units.{name}"]
+                array[tuple(slice(0, s) for s in saved.shape)] = saved
+        at = 0
+        for k in range(int(self.units.n[0])):
+            length = int(self.units.high[k] - self.units.low[k])
+            self.units.columns[k, :length] = snapshot["units.columns"][at : at + length]
+            at += length
+        self.pieces = [draws] if len(draws) else []
 
 
 def own_data(data: Data) -> Data:

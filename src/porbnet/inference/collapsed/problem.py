@@ -66,6 +66,7 @@ class Problem:
     knots, shares : knots of the noise curve around each observation, and their shares
     order : (n_points,) the original row of each sorted observation
     start_level : level of the intensity that chains start from
+    X, y, weight, counts : what the problem was made from, in its own units; see `of`
     """
 
     prior: Prior
@@ -79,6 +80,10 @@ class Problem:
     shares: FloatArray
     start_level: float
     order: NDArray[np.int64]
+    X: FloatArray
+    y: FloatArray
+    weight: FloatArray | None
+    counts: FloatArray | None
 
     @classmethod
     def of(
@@ -117,7 +122,10 @@ class Problem:
             process = GridGP(region, prior.noise.variance, lengthscales)
             noise = field_of(process, scaling)
             knots, shares = interpolation_weights(process.shape, region, np.clip(X[order], region.low, region.high))
-        return cls(prior, scaling, data, shape, _hyper(prior, scaling), intensity, noise, knots, shares, level, order)
+        return cls(
+            prior, scaling, data, shape, _hyper(prior, scaling), intensity, noise, knots, shares, level, order, X, y,
+            weight, counts,
+        )  # fmt: skip
 
 
 def _median(value: float | LogNormal) -> float:

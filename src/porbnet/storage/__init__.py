@@ -1,0 +1,1 @@
+"""Saved models and checkpoints: files that hold numbers and words, never code."""

@@ -1,0 +1,216 @@
+"""Checkpoints: a folder from which a fit goes on, bit for bit, after its process was killed.
+
+    fit.npz                  what the fit started from, and its seed: written once, before sampling
+    chain1-draws-00001.npz   draws of chain 1, one file per checkpoint: each is written once and never touched again
+    chain1-state.npz         where chain 1 stands, and how many of these files count: written last, in one go
+
+Whenever the process dies, the state on disk is a whole one and every file it counts is there. A file of draws that no
+state counts yet is written over by the next run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import warnings
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from porbnet.errors import ModelFileError, PorbnetError, PorbnetWarning, StatementError, StorageError
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.draws import ChainDraws
+from porbnet.inference.driver import Chain
+from porbnet.storage import archive
+from porbnet.storage.fit import Start, read_start, start_header
+from porbnet.storage.model import read_draws
+from porbnet.storage.statement import Arrays, decode_seed, encode_seed
+
+VERSION = 1
+_FIT, _STATE, _DRAWS = "porbnet checkpoint", "porbnet chain", "porbnet draws"
+
+
+class Checkpoint:
+    """A folder of checkpoints; made by `begin` or `reopen`.
+
+    Parameters
+    ----------
+    folder : Path
+    problem : Problem
+        Against which draws are checked when they are read back.
+    every : float
+        Seconds between checkpoints of a chain.
+    """
+
+    def __init__(self, folder: Path, problem: Problem, every: float) -> None:
+        self.folder = folder
+        self.problem = problem
+        self.every = every
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return str(self.folder)
+
+    def recorder(self, index: int) -> ChainFiles:
+        """The files of chain number `index`."""
+        return ChainFiles(self.folder, index, self.problem, self.every)
+
+
+class ChainFiles:
+    """The checkpoint of one chain.
+
+    failure : why the last one could not be written; empty if it was
+    """
+
+    def __init__(self, folder: Path, index: int, problem: Problem, every: float) -> None:
+        self.folder, self.name, self.problem, self.every = folder, f"chain{index + 1}", problem, every
+        self.failure = ""
+        self._lengths: list[int] = []  # draws in each file that counts
+        self._written = time.monotonic()
+
+    def _state_path(self) -> Path:
+        return self.folder / f"{self.name}-state.npz"
+
+    def _draws_path(self, number: int) -> Path:
+        return self.folder / f"{self.name}-draws-{number:05d}.npz"
+
+    def restore(self, chain: Chain) -> float:
+        """Put the chain where its checkpoint left it, if there is one; returns the CPU seconds spent by then."""
+        path = self._state_path()
+        if not path.exists():
+            return 0.0
+        found = archive.read(path, _STATE, VERSION)
+        lengths, seconds = found.header.get("lengths"), found.header.get("seconds")
+        sound = isinstance(lengths, list) and all(isinstance(n, int) and n > 0 for n in lengths)
+        if not sound or not isinstance(seconds, int | float) or not 0 <= seconds < 1e15:
+            raise ModelFileError(f"{str(path)!r} is refused: it does not say which draws belong to it")
+        pieces = [self._piece(number, length) for number, length in enumerate(lengths or [], start=1)]
+        draws = ChainDraws.joined(pieces, self.problem.scaling.n_dims)
+        try:
+            chain.restore(found.arrays, draws)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+            raise ModelFileError(f"{str(path)!r} is refused: it is not the state of this chain ({error})") from error
+        self._lengths = list(lengths or [])
+        return float(seconds)
+
+    def _piece(self, number: int, length: int) -> ChainDraws:
+        path = self._draws_path(number)
+        draws = read_draws(archive.read(path, _DRAWS, VERSION).arrays, self.problem)
+        if len(draws) != length:
+            raise ModelFileError(f"{str(path)!r} is refused: it has {len(draws)} draws, not {length}")
+        return draws
+
+    def due(self) -> bool:
+        """Whether the last checkpoint, or try at one, is long enough ago."""
+        return time.monotonic() - self._written >= self.every
+
+    def store(self, chain: Chain, seconds: float) -> None:
+        """Write draws made since the last checkpoint, then the state. A failure is noted, and tried again when due."""
+        try:
+            new = chain.draws().after(sum(self._lengths))
+            lengths = [*self._lengths, len(new)] if len(new) else self._lengths
+            if len(new):
+                arrays = {f"draws.{name}": array for name, array in vars(new).items()}
+                archive.write(self._draws_path(len(lengths)), _DRAWS, VERSION, {}, arrays)
+            header = {"lengths": lengths, "seconds": float(seconds)}
+            archive.write(self._state_path(), _STATE, VERSION, header, chain.snapshot())
+        except StorageError as error:
+            self.failure = str(error)
+        else:
+            self._lengths, self.failure = lengths, ""
+        self._written = time.monotonic()
+
+
+def begin(folder: str | os.PathLike[str], start: Start, root: np.random.SeedSequence, every: float) -> Checkpoint:
+    """Make the folder and write what the fit starts from.
+
+    Raises
+    ------
+    StatementError
+        If the folder holds a checkpoint already.
+    StorageError
+        If it cannot be made or written to.
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        occupied = (place / "fit.npz").exists()
+    except OSError as error:
+        raise StorageError(f"checkpoint={str(place)!r} could not be made: {archive.reason(error)}") from error
+    if occupied:
+        raise StatementError(
+            f"checkpoint={str(place)!r} holds a checkpoint already: it must be a new folder; "
+            f"porbnet.resume({str(place)!r}) goes on with what is there"
+        )
+    arrays: Arrays = {}
+    header = {"start": start_header(start, arrays), "seed": encode_seed(root), "software": _software()}
+    archive.write(place / "fit.npz", _FIT, VERSION, header, arrays)
+    return Checkpoint(place, start.problem, every)
+
+
+def reopen(
+    folder: str | os.PathLike[str], known: set[str], every: float | None = None
+) -> tuple[Start, np.random.SeedSequence, Checkpoint]:
+    """What a fit started from, its seed, and its checkpoint; `known` are the names of the estimator's parameters."""
+    place = Path(folder)
+    if not (place / "fit.npz").exists():
+        raise StorageError(f"{str(place)!r} holds no checkpoint: there is no fit.npz in it")
+    found = archive.read(place / "fit.npz", _FIT, VERSION)
+    try:
+        stated = found.header.get("start")
+        if not isinstance(stated, dict):
+            raise ModelFileError("it does not say what the fit starts from")
+        start = read_start(stated, found.arrays, known)
+        root = decode_seed(found.header.get("seed"))
+        then = found.header.get("software")
+        if not isinstance(then, dict):
+            raise ModelFileError("it does not say what wrote it")
+    except PorbnetError as error:
+        raise ModelFileError(f"{str(place / 'fit.npz')!r} is refused: {error}") from error
+    if then != _software():
+        warnings.warn(
+            f"the fit in {str(place)!r} was begun with {_listed(then)} and goes on with {_listed(_software())}: "
+            "its draws are as good, but may not be those of a fit that was left alone",
+            PorbnetWarning,
+            stacklevel=3,
+        )
+    seconds = start.parameters.get("checkpoint_seconds") if every is None else every
+    return start, root, Checkpoint(place, start.problem, float(seconds or 0.0))
+
+
+def _software() -> dict[str, str]:
+    """What decides the last bits of the draws."""
+    return {name: metadata.version(name) for name in ("porbnet", "numpy", "numba")}
+
+
+def _listed(versions: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {str(version)[:20]}" for name, version in versions.items())
+
+
+@contextlib.contextmanager
+def locked(folder: str | os.PathLike[str]) -> Any:
+    """Hold a checkpoint folder for this process alone, where the system can; a killed process lets go of it.
+
+    What a killed process had begun to write is swept up.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            handle = stack.enter_context(open(Path(folder) / "lock", "ab"))
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StorageError(f"{os.fspath(folder)!r} is in use: another process works on this fit") from None
+        except OSError:
+            pass  # a file system without locks, or a folder that cannot be written: the latter is noticed when it is
+        for unfinished in Path(folder).glob(".*.npz.*.part"):
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+        yield

@@ -1,0 +1,172 @@
+"""Saved models: a fit with its data, statement, draws and diagnostics in one file."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from porbnet._checks import FloatArray
+from porbnet.diagnostics import Diagnostics, Row
+from porbnet.errors import ModelFileError
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.draws import PER_UNIT, ChainDraws
+from porbnet.inference.driver import ChainResult
+from porbnet.posterior import Posterior
+from porbnet.storage import archive
+from porbnet.storage.fit import PER_ROW, Start, read_start, start_header
+from porbnet.storage.statement import Arrays, decode, encode
+
+KIND, VERSION = "porbnet model", 1
+_FIELDS = tuple(f.name for f in dataclasses.fields(ChainDraws))
+_CHAIN = ("acceptance", "n_forced", "drift", "seconds")
+_ARRAYS = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _FIELDS)}
+_SLACK = 1e-9  # of the box's edges
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What a model file holds."""
+
+    start: Start
+    posterior: Posterior
+    diagnostics: Diagnostics
+
+
+def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
+    """Write a model file, whole or not at all."""
+    arrays: Arrays = {}
+    header = start_header(saved.start, arrays)
+    results, diagnostics = saved.posterior.results, saved.diagnostics
+    for name in _FIELDS:
+        arrays[f"draws.{name}"] = getattr(saved.posterior.draws, name)
+    header["chains"] = [
+        {
+            "acceptance": {k: encode(v, arrays) for k, v in r.acceptance.items()},
+            "n_forced": int(r.n_forced),
+            "drift": encode(r.drift, arrays),
+            "seconds": encode(r.seconds, arrays),
+        }
+        for r in results
+    ]
+    header["diagnostics"] = {
+        "rows": [[encode(v, arrays) for v in dataclasses.astuple(r)] for r in diagnostics.rows],
+        "acceptance": {k: encode(v, arrays) for k, v in diagnostics.acceptance.items()},
+        "n_forced": int(diagnostics.n_forced),
+        "converged": bool(diagnostics.converged),
+        "verdict": diagnostics.verdict,
+    }
+    archive.write(path, KIND, VERSION, header, arrays)
+
+
+def read_model(path: str | os.PathLike[str], known: set[str]) -> Saved:
+    """Read a model file; `known` are the names of the estimator's parameters."""
+    found = archive.read(path, KIND, VERSION)
+    try:
+        _check_names(found.arrays)
+        start = read_start(found.header, found.arrays, known)
+        results = _results(found.header.get("chains"), found.arrays, start.problem)
+        diagnostics = _diagnostics(found.header.get("diagnostics"))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)!r} is refused: {error}") from error
+    return Saved(start, Posterior(start.problem, results, start.offset), diagnostics)
+
+
+def _check_names(arrays: Arrays) -> None:
+    for name in arrays:
+        if name not in _ARRAYS and not (name.startswith("table") and name[5:].isdigit()):
+            raise ModelFileError(f"it has an array {name!r}, which is no part of a model")
+
+
+def _results(chains: Any, arrays: Arrays, problem: Problem) -> list[ChainResult]:
+    if (
+        not isinstance(chains, list)
+        or not chains
+        or not all(isinstance(c, dict) and set(c) == set(_CHAIN) for c in chains)
+    ):
+        raise ModelFileError("its header does not describe its chains")
+    draws = read_draws(arrays, problem)
+    if len(draws) == 0 or len(draws) % len(chains):
+        raise ModelFileError(f"its {len(draws)} draws cannot be those of {len(chains)} chains of one length")
+    length, rest, results = len(draws) // len(chains), draws, []
+    for chain in chains:
+        acceptance = _shares(chain["acceptance"])
+        drift, seconds = (_real("chain", chain[name]) for name in ("drift", "seconds"))
+        results.append(ChainResult(rest.first(length), acceptance, _count(chain["n_forced"]), drift, seconds))
+        rest = rest.after(length)
+    return results
+
+
+def read_draws(arrays: Arrays, problem: Problem, prefix: str = "draws.") -> ChainDraws:
+    """Draws from arrays, every one of them checked against the others and the problem."""
+    missing = [name for name in _FIELDS if prefix + name not in arrays]
+    if missing:
+        raise ModelFileError(f"it has no draws of {', '.join(missing)}")
+    found = {name: arrays[prefix + name] for name in _FIELDS}
+    for name, array in found.items():
+        wanted = "<i8" if name == "counts" else "<f4" if name == "row_weight" else "<f8"
+        if array.dtype.str != wanted:
+            raise ModelFileError(f"its draws of {name} are of type {array.dtype}, not {np.dtype(wanted)}")
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise ModelFileError(f"its draws of {name} are not all finite")
+    n, total = found["counts"].size, len(found["weights"]) if found["weights"].ndim else -1
+    n_rows = problem.data.x.shape[1] if problem.hyper.freedom_log_mean > 0 else 0
+    columns = {
+        "values": (4,), "intensity_z": problem.intensity.z.shape, "noise_z": problem.noise.z.shape,
+        "row_weight": (n_rows,), "centers": (problem.scaling.n_dims,),
+    }  # fmt: skip
+    for name, array in found.items():
+        wanted_shape = (total if name in PER_UNIT else n, *columns.get(name, ()))
+        if array.shape != wanted_shape:
+            raise ModelFileError(f"its draws of {name} have shape {array.shape} where {wanted_shape} was expected")
+    counts = found["counts"]
+    if n and (counts.min() < 0 or counts.max() > total or int(counts.sum()) != total):
+        raise ModelFileError("its numbers of units do not add up to its units")
+    if np.any(found["values"] <= 0) or np.any(found["relative"] <= 0) or np.any(found["row_weight"] < 0):
+        raise ModelFileError("its draws have a noise, amplitude, level or weight that is not above zero")
+    _check_centers(found["centers"], problem.shape.widths)
+    return ChainDraws(**found)
+
+
+def _check_centers(centers: FloatArray, widths: FloatArray) -> None:
+    if np.any(centers < -_SLACK) or np.any(centers > widths * (1.0 + _SLACK)):
+        raise ModelFileError("its draws have units outside the region")
+
+
+def _diagnostics(stated: Any) -> Diagnostics:
+    names = {"rows", "acceptance", "n_forced", "converged", "verdict"}
+    if not isinstance(stated, dict) or set(stated) != names or not isinstance(stated["rows"], list):
+        raise ModelFileError("its header has no diagnostics")
+    rows = []
+    for row in stated["rows"]:
+        if not isinstance(row, list) or len(row) != len(dataclasses.fields(Row)) or not isinstance(row[0], str):
+            raise ModelFileError("its diagnostics have a row that is none")
+        rows.append(Row(row[0], *(_real("diagnostics", v) for v in row[1:])))
+    if not rows or not isinstance(stated["converged"], bool) or not isinstance(stated["verdict"], str):
+        raise ModelFileError("its diagnostics have no verdict")
+    acceptance = _shares(stated["acceptance"])
+    return Diagnostics(tuple(rows), acceptance, _count(stated["n_forced"]), stated["converged"], stated["verdict"])
+
+
+def _real(where: str, value: Any) -> float:
+    number = decode(value, {}) if isinstance(value, dict) else value
+    if isinstance(number, int) and not isinstance(number, bool) and abs(number) < 2**53:
+        number = float(number)
+    if not isinstance(number, float):
+        raise ModelFileError(f"its {where} has {str(value)[:40]!r} for a number")
+    return number
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ModelFileError(f"it counts {str(value)[:40]!r}")
+    return value
+
+
+def _shares(value: Any) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise ModelFileError("its shares of accepted proposals are missing")
+    return {str(k): _real("acceptance", v) for k, v in value.items()}
