@@ -1,0 +1,5 @@
+"""`python -m porbnet` is the command `porbnet`."""
+
+from porbnet.cli import main
+
+main()

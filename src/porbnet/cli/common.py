@@ -1,0 +1,98 @@
+"""What commands share: exit codes, options, and where words go."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+DONE, BAD_INPUT, USAGE, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
+
+_TABLE = "CSV (comma, semicolon or tab), Parquet or Feather; - reads standard input."
+_X = "Input column, by name or number from 1; repeat it for several inputs. All but the output if not given."
+_HEADER = "Whether the first line has names; guessed if not given."
+
+Table = Annotated[str, typer.Argument(metavar="DATA", help=_TABLE)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.npz that `porbnet fit` wrote, or its folder.")]
+XColumns = Annotated[list[str] | None, typer.Option("--x", metavar="COLUMN", help=_X)]
+YColumn = Annotated[str | None, typer.Option("--y", metavar="COLUMN", help="Output column; the last if not given.")]
+DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")]
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help=_HEADER)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same numbers.", min=0)]
+Jobs = Annotated[int, typer.Option(help="What runs in parallel; -1 for all cores.")]
+
+
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
+    """One line on standard error, then out."""
+    print(("" if code == INTERRUPTED else "error: ") + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def note(message: str, quiet: bool) -> None:
+    """A line on standard error, where it is in nobody's way."""
+    if not quiet:
+        print(message, file=sys.stderr, flush=True)
+
+
+def show(document: dict[str, Any], text: str, as_json: bool, quiet: bool) -> None:
+    """The result of a command on standard output, as JSON or as text."""
+    if as_json:
+        print(json.dumps(tidy(document), indent=2, ensure_ascii=False, allow_nan=False))
+    elif not quiet:
+        print(text)
+
+
+def tidy(value: Any) -> Any:
+    """JSON has no NaN and no infinities: null stands for them."""
+    if isinstance(value, dict):
+        return {k: tidy(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [tidy(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@contextmanager
+def gathered_warnings() -> Iterator[list[str]]:
+    """Warnings of the package as a list of lines, each once; others are dropped."""
+    from porbnet.errors import PorbnetWarning
+
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said.extend(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, PorbnetWarning)))
+
+
+def numbers(name: str, text: str, words: tuple[str, ...] = ()) -> Any:
+    """One of some words, a number, or several with commas between; anything else is wrong usage."""
+    if text in words:
+        return text
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        allowed = ", ".join([*words, "a number", "numbers with commas between"])
+        raise typer.BadParameter(f"{text!r} is none of: {allowed}", param_hint=f"--{name}") from None
+    return values[0] if len(values) == 1 else values
+
+
+def version() -> str:
+    """The version that is installed."""
+    from importlib import metadata
+
+    return metadata.version("porbnet")
+
+
+def model_path(path: Path) -> Path:
+    """The model file, where its folder may be given too."""
+    return path / "model.npz" if path.is_dir() else path

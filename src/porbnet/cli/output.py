@@ -1,0 +1,105 @@
+"""From a fitted model to its folder: model, draws, report and pictures; what `fit` and `resume` have in common."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from porbnet.cli.common import INTERRUPTED, NOT_CONVERGED, fail, gathered_warnings, note, show, version
+
+if TYPE_CHECKING:
+    from porbnet.estimator import PoRBNetRegressor
+
+CHECKPOINT = "checkpoint"
+
+
+def finish(run: Callable[[], PoRBNetRegressor], out: Path, command: str, as_json: bool, quiet: bool) -> None:
+    """Sample, write all files, say what was learned, and leave with the exit code that fits."""
+    from porbnet.errors import SamplingInterrupted
+
+    if not sys.stderr.isatty():  # no bars there
+        note(f"sampling; Ctrl-C keeps what there is, and `porbnet resume {_quoted(out)}` goes on", quiet or as_json)
+    try:
+        with gathered_warnings() as said:
+            model = run()
+    except SamplingInterrupted:
+        _stopped(out)
+    wanted = (model.n_chains, model.n_draws)
+    if (model.posterior_.n_chains, model.posterior_.n_draws_per_chain) != wanted:
+        _stopped(out)
+    for text in said:
+        note(f"warning: {text}", quiet or as_json)
+    document = write(model, out, command, said)
+    from porbnet.cli import record
+
+    names = ", ".join(Path(name).name for name in document["files"])
+    lines = [record.text(document), "", f"written to {out}: {names}"]
+    show(document, "\n".join(lines), as_json, quiet)
+    raise typer.Exit(0 if document["converged"] else NOT_CONVERGED)
+
+
+def _stopped(out: Path) -> NoReturn:
+    fail(f"interrupted: all draws so far are kept; to go on: porbnet resume {_quoted(out)}", INTERRUPTED)
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> dict[str, Any]:
+    """All files of a fit; the checkpoint goes when the model is safe."""
+    from porbnet.cli import pictures, record, report
+
+    model.set_params(checkpoint=None)
+    model.save(out / "model.npz")
+    found = record.record(model)
+    files = ["model.npz", "draws.csv"]
+    _write_draws(model, out / "draws.csv")
+    images: dict[str, str] = {}
+    if pictures.have_matplotlib():
+        with pictures.canvas():
+            for kind in pictures.kinds_of(model):
+                figure = pictures.figure(model, kind)
+                pictures.save(figure, out / f"{kind}.png")
+                images[kind] = pictures.svg(figure)
+                (out / f"{kind}.svg").write_text(images[kind], encoding="utf-8")
+                files += [f"{kind}.png", f"{kind}.svg"]
+    else:
+        said.append("there are no pictures: pip install 'porbnet[plot]' brings what they need")
+    title = f"{found['output']} given {', '.join(found['inputs'])}"
+    (out / "report.html").write_text(report.html(model, found, title, images), encoding="utf-8")
+    files.append("report.html")
+    shutil.rmtree(out / CHECKPOINT, ignore_errors=True)
+    return {
+        "command": command,
+        "porbnet": version(),
+        **found,
+        "warnings": said,
+        "folder": str(out),
+        "files": [str(out / name) for name in files],
+    }
+
+
+def _write_draws(model: PoRBNetRegressor, path: Path) -> None:
+    """One line per draw, for spreadsheets."""
+    posterior = model.posterior_
+    columns = {
+        "chain": [c + 1 for c in range(posterior.n_chains) for _ in range(posterior.n_draws_per_chain)],
+        "draw": list(range(1, posterior.n_draws_per_chain + 1)) * posterior.n_chains,
+        "width": posterior.n_units.tolist(),
+        "noise": posterior.noise.tolist(),
+        "amplitude": posterior.amplitude.tolist(),
+        "bias": posterior.bias.tolist(),
+        "log_likelihood": posterior.log_likelihood.tolist(),
+    }
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

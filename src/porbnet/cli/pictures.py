@@ -1,0 +1,94 @@
+"""Pictures of a fit as files and as SVG for the report."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from porbnet.cli.record import labels, training_data
+from porbnet.errors import StatementError
+
+if TYPE_CHECKING:
+    from porbnet.estimator import PoRBNetRegressor
+
+KINDS = ("fit", "curves", "width")
+FORMATS = (".png", ".svg", ".pdf")
+_STYLE: dict[Any, Any] = {
+    "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9, "legend.frameon": False, "legend.fontsize": 8,
+    "svg.hashsalt": "porbnet", "axes.spines.top": False, "axes.spines.right": False,
+}  # fmt: skip
+_NO_MATPLOTLIB = "pictures need matplotlib: pip install 'porbnet[plot]'"
+
+
+def have_matplotlib() -> bool:
+    """Whether pictures can be made."""
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
+@contextlib.contextmanager
+def canvas() -> Iterator[Any]:
+    """matplotlib.pyplot in the house style, without a window; figures are closed at the end."""
+    if not have_matplotlib():
+        raise StatementError(_NO_MATPLOTLIB)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(_STYLE):
+        try:
+            yield plt
+        finally:
+            plt.close("all")
+
+
+def kinds_of(model: PoRBNetRegressor) -> tuple[str, ...]:
+    """Pictures that can be made of a fit."""
+    return ("curves", "width") if model.posterior_.n_dims == 1 else ("width",)
+
+
+def figure(model: PoRBNetRegressor, kind: str, coverage: float = 0.9) -> Any:
+    """A figure of a fit, its axes named after the data; call within `canvas`."""
+    from porbnet import plot
+
+    names = labels(model)
+    X, y = training_data(model)
+    if kind == "width":
+        return plot.width(model).figure
+    if kind == "fit":
+        ax = plot.fit(model, X, y, coverage=coverage)
+        ax.set(xlabel=names[0], ylabel=names[-1])
+        _legend(ax)
+        return ax.figure
+    axes = plot.curves(model, X, y, coverage=coverage)
+    axes[0].set_ylabel(names[-1])
+    axes[-1].set_xlabel(names[0])
+    _legend(axes[0])
+    return axes[0].figure
+
+
+def _legend(ax: Any) -> None:
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.13), ncols=5)
+
+
+def save(fig: Any, path: Path, dpi: int = 150) -> None:
+    """Write a figure; the suffix says in which format. The same figure gives the same bytes."""
+    if path.suffix.lower() not in FORMATS:
+        raise StatementError(f"--out {str(path)!r}: the name must end in {', '.join(FORMATS)}")
+    fig.savefig(path, dpi=dpi, metadata=None if path.suffix.lower() == ".png" else _dateless(path.suffix.lower()))
+
+
+def _dateless(suffix: str) -> dict[str, None]:
+    return {"Date": None} if suffix == ".svg" else {"CreationDate": None}
+
+
+def svg(fig: Any) -> str:
+    """A figure as the text of an SVG file."""
+    buffer = io.StringIO()
+    fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return buffer.getvalue()

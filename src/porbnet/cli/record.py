@@ -1,0 +1,102 @@
+"""What was learned, as one document: the JSON of `porbnet fit` and `porbnet summary`, and their text."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from porbnet.estimator import PoRBNetRegressor
+
+_MOST_PLACES = 2000  # inputs at which curves are looked at
+
+
+def labels(model: PoRBNetRegressor) -> list[str]:
+    """Names of the inputs, then of the output."""
+    n_dims = model.posterior_.n_dims
+    stated = getattr(model, "labels_", None)
+    return list(stated) if stated is not None else [*(f"x{d + 1}" if n_dims > 1 else "x" for d in range(n_dims)), "y"]
+
+
+def training_data(model: PoRBNetRegressor) -> tuple[Any, Any]:
+    """The observations that were fitted, X of shape (n_points, n_dims) and y of shape (n_points,)."""
+    problem = model.posterior_.problem
+    return problem.X, problem.y + model.offset_
+
+
+def record(model: PoRBNetRegressor) -> dict[str, Any]:
+    """Everything a script may want to know of a fit."""
+    posterior, diagnostics, names = model.posterior_, model.diagnostics_, labels(model)
+    X, y = training_data(model)
+    step = max(1, len(X) // _MOST_PLACES)
+    places = X[np.argsort(X[:, 0], kind="stable")][::step]
+    mean = np.asarray(model.predict(X))
+    lengthscale, noise = model.lengthscale_at(places).mean, model.noise_at(places).mean
+    spread = float(np.sum((y - y.mean()) ** 2))
+    residual = float(np.sum((y - mean) ** 2))
+    return {
+        "observations": len(y),
+        "inputs": names[:-1],
+        "output": names[-1],
+        "sampler": model.sampler if isinstance(model.sampler, str) else type(model.sampler).__name__,
+        "chains": posterior.n_chains,
+        "draws_per_chain": posterior.n_draws_per_chain,
+        "converged": diagnostics.converged,
+        "verdict": diagnostics.verdict,
+        "fit": {
+            "r2": 1.0 - residual / spread if spread > 0 else None,
+            "residual_sd": float(np.sqrt(residual / len(y))),
+            "log_density": float(model.log_density(X, y).mean()),
+        },
+        "width": _interval(posterior.n_units),
+        "lengthscale": {**_interval(posterior.lengthscale(places)), "over_inputs": _range(lengthscale)},
+        "noise": {**_interval(posterior.noise_at(places)), "over_inputs": _range(noise)},
+        "amplitude": _interval(posterior.amplitude),
+        "diagnostics": [dataclasses.asdict(row) for row in diagnostics.rows],
+        "acceptance": diagnostics.acceptance,
+        "precision_repairs": diagnostics.n_forced,
+        "cpu_seconds": float(sum(r.seconds for r in posterior.results)),
+    }
+
+
+def _interval(values: Any) -> dict[str, float]:
+    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+    return {"median": float(middle), "lower": float(low), "upper": float(high)}
+
+
+def _range(values: Any) -> list[float]:
+    return [float(np.min(values)), float(np.max(values))]
+
+
+def text(found: dict[str, Any]) -> str:
+    """The document as a table for people."""
+    fit = found["fit"]
+    r2 = "" if fit["r2"] is None else f", R² {fit['r2']:.3f}"
+    lines = [
+        f"{found['output']} given {', '.join(found['inputs'])}: {found['observations']:,} observations, "
+        f"{found['chains']} chains of {found['draws_per_chain']:,} draws",
+        f"verdict: {found['verdict']}",
+        "",
+        f"{'':<16}{'median':>11}{'5 %':>11}{'95 %':>11}   over the inputs",
+    ]
+    for name, title in (("width", "width (units)"), ("lengthscale",) * 2, ("noise", "noise sd"), ("amplitude",) * 2):
+        row = found[name]
+        ends = f"   {row['over_inputs'][0]:.4g} to {row['over_inputs'][1]:.4g}" if "over_inputs" in row else ""
+        lines.append(f"{title:<16}{row['median']:>11.4g}{row['lower']:>11.4g}{row['upper']:>11.4g}{ends}")
+    lines += [
+        "",
+        f"fit: residual sd {fit['residual_sd']:.4g}{r2}, mean log density {fit['log_density']:.4g}",
+        "accepted: " + ", ".join(f"{k} {v:.0%}" for k, v in found["acceptance"].items()),
+    ]
+    return "\n".join(lines)
+
+
+def diagnostics_text(found: dict[str, Any]) -> str:
+    """R-hat and effective sample sizes, quantity by quantity."""
+    lines = [f"{'quantity':<14}{'mean':>12}{'sd':>11}{'mcse':>11}{'R-hat':>8}{'bulk ESS':>10}{'tail ESS':>10}"]
+    for r in found["diagnostics"]:
+        effort = f"{r['rhat']:>8.3f}{r['ess_bulk']:>10.0f}{r['ess_tail']:>10.0f}"
+        lines.append(f"{r['name']:<14}{r['mean']:>12.5g}{r['sd']:>11.3g}{r['mcse']:>11.2g}{effort}")
+    return "\n".join(lines)

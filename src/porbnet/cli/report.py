@@ -1,0 +1,136 @@
+"""The report: one HTML page that holds all it shows, and needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from porbnet.cli.common import version
+
+if TYPE_CHECKING:
+    from porbnet.estimator import PoRBNetRegressor
+
+_CSS = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 52rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+.verdict { padding: .7rem 1rem; border-left: .4rem solid; background: #f5f5f5; }
+.good { border-color: #00734f; } .bad { border-color: #b34700; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: #444; padding-bottom: .3rem; }
+th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child { text-align: left; font-weight: 600; } thead th { border-bottom: 2px solid #666; }
+.scroll { overflow-x: auto; } figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+figcaption { color: #444; } pre { background: #f5f5f5; padding: .7rem 1rem; overflow-x: auto; }
+"""
+
+_CAPTIONS = {
+    "curves": "The fit with its data; the lengthscale that was learned; the noise. Bands hold 90 % of the posterior; "
+    "marks along the lower edge are centers of units of some draws.",
+    "fit": "The fit with its data. Bands hold 90 % of the posterior.",
+    "width": "How many units the network has, and how probable each number is.",
+}
+
+
+def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dict[str, str]) -> str:
+    """The page, from a fit, its record, and its pictures as SVG by kind."""
+    good = "good" if found["converged"] else "bad"
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body><main>",
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{found['observations']:,} observations of {escape(found['output'])} given "
+        f"{escape(', '.join(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
+        f'<p class="verdict {good}"><strong>Verdict:</strong> {escape(found["verdict"])}</p>',
+        *_figures(images),
+        *_learned(found),
+        *_diagnostics(found),
+        "<h2>The statement</h2>",
+        f"<pre>{escape(statement(model))}</pre>",
+        f"<footer><p>Made by porbnet {escape(version())}. Draws, data and statement are in <code>model.npz</code>; "
+        "<code>porbnet.load</code> reads it.</p></footer>",
+        "</main></body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _figures(images: dict[str, str]) -> list[str]:
+    if not images:
+        return ["<p>There are no pictures, because matplotlib was not installed.</p>"]
+    parts = ["<h2>Pictures</h2>"]
+    for kind, image in images.items():
+        image = image[image.index("<svg") :]
+        # two pictures in one page must not share names
+        image = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{kind}-", image)
+        label = escape(_CAPTIONS[kind], quote=True)
+        image = image.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+        parts.append(f"<figure>{image}<figcaption>{escape(_CAPTIONS[kind])}</figcaption></figure>")
+    return parts
+
+
+def _learned(found: dict[str, Any]) -> list[str]:
+    rows = []
+    for name in ("width", "lengthscale", "noise", "amplitude"):
+        entry = found[name]
+        ends = entry.get("over_inputs")
+        over = "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}"
+        rows.append([name, *(f"{entry[k]:.4g}" for k in ("median", "lower", "upper")), over])
+    fit = found["fit"]
+    r2 = "" if fit["r2"] is None else f", R² {fit['r2']:.3f}"
+    return [
+        "<h2>What was learned</h2>",
+        _table(
+            "Posterior median and 90 % interval, pooled over the inputs; the last column is the range of the posterior "
+            "mean over the inputs.",
+            ["", "median", "5 %", "95 %", "over the inputs"],
+            rows,
+        ),
+        f"<p>Residual sd {fit['residual_sd']:.4g}{r2}, mean log density of the data {fit['log_density']:.4g}.</p>",
+    ]
+
+
+def _diagnostics(found: dict[str, Any]) -> list[str]:
+    rows = [
+        [r["name"], f"{r['mean']:.5g}", f"{r['sd']:.3g}", f"{r['mcse']:.2g}", f"{r['rhat']:.3f}",
+         f"{r['ess_bulk']:.0f}", f"{r['ess_tail']:.0f}"]
+        for r in found["diagnostics"]
+    ]  # fmt: skip
+    head = ["quantity", "mean", "sd", "mcse", "R-hat", "bulk ESS", "tail ESS"]
+    accepted = ", ".join(f"{escape(k)} {v:.0%}" for k, v in found["acceptance"].items())
+    return [
+        "<h2>Diagnostics</h2>",
+        _table("R-hat should be at most 1.01, effective sample sizes (ESS) at least 100 per chain.", head, rows),
+        f"<p>Accepted proposals: {accepted}.</p>",
+    ]
+
+
+def _table(caption: str, head: list[str], rows: list[list[str]]) -> str:
+    top = "".join(f'<th scope="col">{escape(h)}</th>' for h in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(r[0])}</th>' + "".join(f"<td>{escape(c)}</td>" for c in r[1:]) + "</tr>"
+        for r in rows
+    )
+    return (
+        f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def statement(model: PoRBNetRegressor) -> str:
+    """The prior that was fitted, line by line."""
+    prior = model.prior_
+    return "\n".join(
+        [
+            f"intensity              {prior.intensity!r}",
+            f"amplitude              {prior.amplitude!r}",
+            f"noise                  {prior.noise!r}",
+            f"bias sd                {prior.bias:.6g}, about {model.offset_:.6g}",
+            f"region                 {prior.region.bounds.tolist()}",
+            f"units per lengthscale  {prior.units_per_lengthscale:.4g}",
+            f"expected units         {prior.expected_units:.4g}",
+        ]
+    )
