@@ -31,6 +31,7 @@ WITH_PYTHON = {
     "skpro.md",
     "optimisation.md",
     "pictures.md",
+    "saving.md",
 }
 
 

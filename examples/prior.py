@@ -1,4 +1,4 @@
-"""What the package does, in words and pictures: `python examples/demo.py --out demo`."""
+"""A prior stated from Python, in words and a picture: `python examples/prior.py --out demo`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from porbnet import PoRBNetRegressor, Prior, datasets, plot
+from porbnet import Prior, plot
 
 HERE, THERE = 0.3, 1.5
 SHOWN = (-4.0, 6.0)
@@ -90,39 +90,15 @@ def picture(prior: Prior, path: Path, dpi: int = 150) -> None:
         plt.close(figure)
 
 
-def fit_motorcycle(path: Path, dpi: int = 150) -> str:
-    """Fit the motorcycle data, lengthscale and noise learned over time; write the picture, return the summary."""
-    data = datasets.load_motorcycle()
-    model = PoRBNetRegressor(noise="varying", random_state=1).fit(data.X, data.y)
-    axes = plot.curves(model, data.X, data.y)
-    axes[0].legend(loc="lower right", ncols=2, frameon=False, fontsize=8)
-    axes[0].set_ylabel("acceleration (g)")
-    axes[2].set_xlabel("time (ms)")
-    axes[0].figure.savefig(path, dpi=dpi)
-    plt.close(axes[0].figure)
-    places = np.array([[5.0], [15.0], [20.0], [30.0], [50.0]])
-    lengthscale, noise = model.lengthscale_at(places), model.noise_at(places)
-    rows = [
-        f"{x:10.0f} {a:9.1f} to {b:<9.1f} {c:9.1f} to {d:<9.1f}"
-        for x, a, b, c, d in zip(
-            places[:, 0], lengthscale.lower, lengthscale.upper, noise.lower, noise.upper, strict=True
-        )
-    ]
-    head = f"{'time (ms)':>10} {'lengthscale, 90 %':>20} {'noise sd, 90 %':>22}"
-    return "\n".join([model.summary(), "", head, *rows])
-
-
 def main() -> None:
-    """Read the command line, print what was stated and what was learned, write the pictures."""
+    """Read the command line, print what was stated, write the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the pictures")
+    parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture")
     out = parser.parse_args().out
     prior = state_prior()
     print(describe(prior))
     picture(prior, out / "prior.png")
-    print("\nFitting the motorcycle data (the first fit on a machine compiles the sampler, once) ...\n", flush=True)
-    print(fit_motorcycle(out / "motorcycle.png"))
-    print(f"\nwritten: {out / 'prior.png'} and {out / 'motorcycle.png'}")
+    print(f"\nwritten: {out / 'prior.png'}")
 
 
 if __name__ == "__main__":
