@@ -39,7 +39,7 @@ from peers.environment import python_of
 
 from porbnet import PaperSampler, Prior
 from porbnet.defaults import default_prior
-from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.inference.collapsed.chain import CollapsedChain, default_plan
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.collapsed.state import Plan
 from porbnet.inference.driver import ChainResult
@@ -298,6 +298,11 @@ def main() -> int:
         )
         for p in plans
     ]  # fmt: skip
+    if len(problem.intensity.z):  # what the alternation of both updates of the curve brings, against one of them
+        plan = default_plan(problem)
+        for name, n_centered, n_marked in (("centered alone", 1, 0), ("marked alone", 0, plan.n_marked)):
+            alone = plan._replace(n_centered=n_centered, n_marked=n_marked)
+            samplers.append(collapsed(f"collapsed, {name}", problem, alone, options.warmup, options.draws))
     collapsed("", problem, None, 50, 50).run(0)  # compile or load
     found = machine.describe()
     print(machine.line(found))
