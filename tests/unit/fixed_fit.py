@@ -84,7 +84,7 @@ def fixed_fit():
     """A PoRBNetRegressor that looks fitted, with learned lengthscale and noise curves."""
     X, y = data()
     model = PoRBNetRegressor(noise="varying", n_jobs=1)
-    prior, offset = default_prior(X, y, noise="varying")
+    prior, offset = default_prior(X, y, noise="varying", units_per_lengthscale=1.5)
     problem = Problem.of(prior, X, y - offset)
     results = [
         ChainResult(_draws(problem, 1 + c * N_DRAWS), {"birth": 0.5, "death": 0.5}, 0, 0.0, 0.0)

@@ -166,7 +166,8 @@ def test_width_distribution():
 def test_summary(kind):
     text = model(kind).summary()
     kappa = UNITS_PER_LENGTHSCALE
-    assert text.splitlines()[0] == f"PoRB-NET fit of 40 observations of 1 input, {kappa:.2g} units per lengthscale"
+    stated = "1 unit" if kappa == 1 else f"{kappa:.2g} units"
+    assert text.splitlines()[0] == f"PoRB-NET fit of 40 observations of 1 input, {stated} per lengthscale"
     for part in ("2 chains of 60 draws", model(kind).diagnostics_.verdict, "width (units)", "lengthscale", "noise sd"):
         assert part in text
     assert "birth" in text.splitlines()[-1]
