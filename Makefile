@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow test-py test-oldest lint format typecheck benchmarks clean
+.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks clean
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
+	@echo "make paper       the paper's figures and tables, small sizes (folder paper/)"
 	@echo "make test        lint, types and the default tests (under ten minutes on two cores)"
 	@echo "make test-slow   the long statistical checks"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
@@ -31,6 +32,13 @@ demo: $(VENV)/.plot
 	$(BIN)/porbnet fit demo/motorcycle.csv --x time --y acceleration --noise varying --draws 2000 --seed 1 --out demo \
 		--overwrite || [ $$? -eq 3 ]  # 3: done, and the verdict says that the chains should run longer
 	@echo "open demo/report.html in a browser; demo/curves.png is the picture, demo/model.npz the model"
+
+$(VENV)/.paper: $(VENV)/.plot
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[paper]"
+	touch $@
+
+paper: $(VENV)/.paper
+	$(BIN)/python -m porbnet.paper all --quick --out paper
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -68,4 +76,4 @@ benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/speed.py --quick
 
 clean:
-	rm -rf $(VENV) .venv-* demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* demo paper .pytest_cache .mypy_cache .ruff_cache .hypothesis

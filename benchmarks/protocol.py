@@ -1,57 +1,20 @@
 """Data and measures of a comparison: the splits, the scaling and the scores that the figures of others come from.
 
-Split s of n rows: numpy.random.seed(s), then int(0.75 n) rows by numpy.random.choice without replacement are for
-training. Inputs are scaled to [0, 1] along each dimension and outputs centered and divided by their largest absolute
-deviation, both by the training part. LLH is the mean log predictive density of y in that scale.
+The splits and the scaling are those of `porbnet.paper.protocol`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet import datasets
+from porbnet.paper.protocol import LOADERS, Split, load, split
 
 Array = NDArray[np.float64]
 
-DATASETS = ("motorcycle94", "motorcycle133", "vix2018", "heartrate", "exp2d", "chirp2d")
+DATASETS = tuple(LOADERS)
 
-
-def load(name: str) -> tuple[Array, Array]:
-    """Inputs of shape (n, n_dims) and outputs of shape (n,) of a data set; "vix2018" needs the package arch."""
-    found = {
-        "motorcycle94": lambda: datasets.load_motorcycle("94"),
-        "motorcycle133": lambda: datasets.load_motorcycle("133"),
-        "vix2018": datasets.load_vix,
-        "heartrate": datasets.load_heartrate,
-        "exp2d": datasets.load_exp2d,
-        "chirp2d": datasets.load_chirp2d,
-    }[name]()
-    return found.X, found.y
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training and test rows in the protocol's scale."""
-
-    X: Array
-    y: Array
-    X_test: Array
-    y_test: Array
-
-
-def split(X: Array, y: Array, seed: int) -> Split:
-    """Split `seed` of the data, scaled by its training part."""
-    np.random.seed(seed)  # noqa: NPY002 (the published splits come from the old generator)
-    train = np.random.choice(len(y), int(0.75 * len(y)), replace=False)  # noqa: NPY002
-    test = np.setdiff1d(np.arange(len(y)), train)
-    low, high = X[train].min(axis=0), X[train].max(axis=0)
-    center = y[train].mean()
-    scale = np.abs(y[train] - center).max()
-    inputs, outputs = (X - low) / (high - low), (y - center) / scale
-    return Split(inputs[train], outputs[train], inputs[test], outputs[test])
+__all__ = ["DATASETS", "Split", "covered", "crps_of_normal", "crps_of_samples", "load", "split"]
 
 
 def crps_of_samples(y: Array, samples: Array) -> Array:

@@ -120,3 +120,22 @@ def test_vix_from_arch():
     pytest.importorskip("arch")
     data = datasets.load_vix()
     assert data.X.shape == (251, 1) and data.X[0, 0] == 1.0 and np.all(np.diff(data.X[:, 0]) > 0)
+
+
+def test_mimic_reads_an_extract(tmp_path):
+    path = tmp_path / "series.csv"
+    path.write_text("hours,heart rate\n2.0,80\n0.5,\n1.0,90.5\n", encoding="utf-8")
+    data = datasets.load_mimic(path)
+    assert data.X.tolist() == [[1.0], [2.0]] and data.y.tolist() == [90.5, 80.0]
+    assert data.names == ("hours", "heart rate")
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "a,b\n", "a,b\n1,2\n", "a,b,c\n1,2,3\n4,5,6\n", "a,b\n1,2\n3\n", "a,b\n,1\n2,3\n3,4\n"]
+)
+def test_mimic_says_what_it_needs(text, tmp_path):
+    path = tmp_path / "series.csv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(StatementError, match=r"(?s)path=.*two columns.*credentialed access.*load_heartrate"):
+        datasets.load_mimic(path)

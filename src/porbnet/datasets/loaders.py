@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from porbnet import _checks
 from porbnet._checks import FloatArray
+from porbnet.errors import StatementError
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +199,52 @@ def load_vix(year: int = 2018) -> Dataset:
         source="Cboe Volatility Index, daily close, as shipped in the Python package arch (arch.data.vix).",
         licence="Copyright Cboe; not part of porbnet.",
         description=f"Daily close of the VIX in {year} by weekday of the year; days without a value are left out.",
+    )
+
+
+def load_mimic(path: str | Path) -> Dataset:
+    """A series of your own from MIMIC, which needs credentialed access and is not shipped.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file with one line of names and two columns of numbers: time in hours, and the measurement (such as heart
+        rate in beats per minute). Rows without a measurement may be left empty there; they are left out.
+
+    Returns
+    -------
+    Dataset
+        In the units of the file.
+
+    Raises
+    ------
+    StatementError
+        If the file is not there or is not such a table; the message says what is needed.
+    """
+    how = (
+        "it must be a CSV file with a line of names and two columns, time and measurement, extracted from MIMIC "
+        "(https://physionet.org/content/mimiciii/, credentialed access); load_heartrate() is an open stand-in"
+    )
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            names, *rows = [row for row in csv.reader(lines) if row] or [[]]
+        columns = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
+    except (OSError, ValueError) as error:
+        raise StatementError(f"path={_checks.show(str(path))} cannot be read ({error}): {how}") from error
+    if len(names) != 2 or columns.ndim != 2 or columns.shape[1] != 2:
+        raise StatementError(f"path={_checks.show(str(path))} has {len(names)} columns, {len(rows)} rows: {how}")
+    columns = columns[np.isfinite(columns[:, 1])]
+    if len(columns) < 2 or not np.all(np.isfinite(columns)):
+        raise StatementError(f"path={_checks.show(str(path))} has fewer than 2 rows, or times that are missing: {how}")
+    columns = columns[np.argsort(columns[:, 0], kind="stable")]
+    return Dataset(
+        X=columns[:, :1].copy(),
+        y=columns[:, 1].copy(),
+        names=(names[0].strip(), names[1].strip()),
+        units=("h", "1"),
+        source="Johnson, A. E. W. et al. (2016). MIMIC-III, a freely accessible critical care database. Sci. Data 3.",
+        licence="PhysioNet Credentialed Health Data License; not part of porbnet, and not to be shared.",
+        description=f"A series extracted from MIMIC: {names[1].strip()} over {names[0].strip()}.",
     )
 
 

@@ -63,7 +63,8 @@ def draw(numbers: Numbers, plt: Any) -> Any:
         axes[0, j].plot(inside, np.sin(1.5 * inside), color=GREEN, linestyle="--")
         finish(axes[0, j], f"{factor:g} times the intensity in the gap", "", "f(x)" if j == 0 else "")
         axes[1, j].plot(GRID, np.where(np.abs(GRID) < EDGE, factor, 1.0), color=RED)
-        finish(axes[1, j], "", "x", "intensity" if j == 0 else "", bottom=0.0)
+        finish(axes[1, j], "", "x", "intensity" if j == 0 else "")
+    axes[1, 0].set_ylim(0.0, 4.4)
     return figure
 
 

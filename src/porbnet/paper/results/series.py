@@ -7,7 +7,7 @@ from typing import Any
 from porbnet.paper import style
 from porbnet.paper.claims import Claim, claim, untestable
 from porbnet.paper.frame import Numbers, Settings, Work, missing
-from porbnet.paper.results.tables import splits
+from porbnet.paper.results.tables import all_splits
 from porbnet.paper.style import MODEL_COLORS
 
 TITLE = "Three series: PoRB-NET and the BNN"
@@ -28,13 +28,11 @@ def compute(settings: Settings, work: Work) -> Numbers:
 def curves(data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: Work) -> Numbers:
     """Curves on the first split, by data set and model; and what is missing."""
     found: Numbers = {"curves": {}, "missing": {}}
-    for name in data:
-        for model in models:
-            rows = splits(name, model, settings, work, n=1)
-            if missing(rows):
-                found["missing"][f"{name}, {model}"] = missing(rows)
-            else:
-                found["curves"].setdefault(name, {})[model] = rows[0]
+    for (name, model), rows in all_splits(data, models, settings, work, n=1).items():
+        if missing(rows):
+            found["missing"][f"{name}, {model}"] = missing(rows)
+        else:
+            found["curves"].setdefault(name, {})[model] = rows[0]
     return found
 
 

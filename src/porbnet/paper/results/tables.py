@@ -34,31 +34,44 @@ def compute(settings: Settings, work: Work) -> Numbers:
     """Every model on every split of every data set that can be read here."""
     models = QUICK_MODELS + (MORE_MODELS if settings.n_splits > 5 else ())
     found: Numbers = {"n_splits": settings.n_splits, "models": list(models), "scores": {}, "missing": {}}
-    for data in DATA:
-        for model in models:
-            rows = splits(data, model, settings, work)
-            why = missing(rows)
-            if why:
-                found["missing"].setdefault(data, {})[model] = why
-            else:
-                kept = ("llh", "rmse", "median_log_density", "cpu_seconds", "worst_rhat")
-                scores = {k: [r[k] for r in rows] for k in kept if k in rows[0]}
-                found["scores"].setdefault(data, {})[model] = scores
+    for (data, model), rows in all_splits(tuple(DATA), models, settings, work).items():
+        why = missing(rows)
+        if why:
+            found["missing"].setdefault(data, {})[model] = why
+        else:
+            kept = ("llh", "rmse", "median_log_density", "cpu_seconds", "worst_rhat")
+            scores = {k: [r[k] for r in rows] for k in kept if k in rows[0]}
+            found["scores"].setdefault(data, {})[model] = scores
     return found
 
 
-def splits(data: str, model: str, settings: Settings, work: Work, n: int | None = None) -> list[Numbers]:
-    """Scores of a model on splits 1 to n of a data set, or why there are none."""
+def all_splits(
+    data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: Work, n: int | None = None
+) -> dict[tuple[str, str], list[Numbers]]:
+    """Scores on splits 1 to n by data set and model, or why there are none; all fits in one go."""
+    found: dict[tuple[str, str], list[Numbers]] = {}
+    tasks: list[dict[str, Any]] = []
+    for name in data:
+        for model in models:
+            why = _untested(name, model, settings)
+            found[name, model] = [{"missing": why}] if why else []
+            if not why:
+                seeds = range(1, (n or settings.n_splits) + 1)
+                tasks += [{"data": name, "model": model, "split": s, "sizes": settings.as_dict()} for s in seeds]
+    for task, row in zip(tasks, work.map(score_split, tasks), strict=True):
+        found[task["data"], task["model"]].append(row)
+    return found
+
+
+def _untested(data: str, model: str, settings: Settings) -> str:
+    """Why a model is not run on a data set; empty if it is."""
     try:
         n_train = int(0.75 * len(protocol.load(data)[1]))
     except ImportError as error:
-        return [{"missing": str(error)}]
+        return str(error)
     if model.startswith("L-GP") and n_train > settings.largest_lgp:
-        return [{"missing": f"{n_train} training rows: more than largest_lgp={settings.largest_lgp} of this run"}]
-    seeds = range(1, (n or settings.n_splits) + 1)
-    return work.map(
-        score_split, [{"data": data, "model": model, "split": s, "sizes": settings.as_dict()} for s in seeds]
-    )
+        return f"{n_train} training rows: more than largest_lgp={settings.largest_lgp} of this run"
+    return ""
 
 
 def draw(numbers: Numbers, plt: Any) -> Any:
