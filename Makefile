@@ -38,7 +38,7 @@ $(VENV)/.paper: $(VENV)/.plot
 	touch $@
 
 paper: $(VENV)/.paper
-	$(BIN)/python -m porbnet.paper all --quick --out paper
+	$(BIN)/porbnet paper all --quick --out paper
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -25,6 +25,7 @@ WITH_PYTHON = {
     "fit.md",
     "curves.md",
     "comparison.md",
+    "paper.md",
     "paper-sampler.md",
     "scikit-learn.md",
     "arviz.md",
