@@ -23,7 +23,7 @@ $(VENV)/.plot: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.plot
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,paper]"
 	touch $@
 
 demo: $(VENV)/.plot
