@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -115,6 +116,18 @@ def test_a_result_that_fails_does_not_take_the_others_with_it(tmp_path, monkeypa
     assert [c["verdict"] for c in found.claims if c["result"] == "covariogram"] == ["not testable"]
     assert len([c for c in found.claims if c["result"] == "prior-comparison"]) == 3
     assert "out of luck" in capsys.readouterr().err and "out of luck" in found.page.read_text(encoding="utf-8")
+
+
+def test_without_the_extra_the_rest_is_still_computed(tmp_path, monkeypatch):
+    for package in ("numpyro", "arch", "arch.data", "arch.data.vix"):
+        monkeypatch.setitem(sys.modules, package, None)
+    found = run(["amplitude", "architecture", "series"], tmp_path, settings=TINY, n_jobs=1, progress=False)
+    assert found.problems == []
+    verdict = {c["name"]: c for c in found.claims}
+    assert verdict["PoRB-NET: captures amplitude stationarity"]["verdict"] != "not testable"
+    assert verdict["width settles on 5 to 7"]["verdict"] != "not testable"
+    told = [c for c in found.claims if "BNN" in c["name"]]
+    assert len(told) == 4 and all(c["verdict"] == "not testable" and "pip install" in c["note"] for c in told)
 
 
 @pytest.mark.parametrize(
