@@ -66,6 +66,12 @@ class Settings:
         """Arguments of the baselines that say how to sample."""
         return {"n_warmup": self.nuts_warmup, "n_draws": self.nuts_draws}
 
+    @property
+    def of_a_fit(self) -> dict[str, int]:
+        """Those sizes that one fit of the tables depends on: more splits do not make the first ones anew."""
+        kept = ("seed", "n_chains", "n_warmup", "n_draws", "nuts_warmup", "nuts_draws", "dropout_epochs")
+        return {name: value for name, value in asdict(self).items() if name in kept}
+
     def as_dict(self) -> dict[str, int]:
         """All sizes by name."""
         return asdict(self)

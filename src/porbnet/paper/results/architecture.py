@@ -43,7 +43,9 @@ def one_fit(model: str, seed: int, sampling: dict[str, Any], nuts: dict[str, int
         sigma_w2=1.0, sigma_b2=0.0, noise_variance=NOISE**2, region=(-5.0, 5.0),
     )  # fmt: skip
     if model == "PoRB-NET":
-        found = models.porbnet(X, y, sampling, seed, prior)
+        # births and deaths of narrow units over few data are slow to mix, and the fit takes a second
+        longer = sampling | {"n_warmup": 2 * sampling["n_warmup"], "n_draws": 8 * sampling["n_draws"]}
+        found = models.porbnet(X, y, longer, seed, prior)
     else:
         from porbnet.baselines import matched_bnn
 
