@@ -52,7 +52,7 @@ typecheck: $(VENV)/.test
 	$(BIN)/mypy
 
 test: lint typecheck
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow
@@ -66,7 +66,7 @@ test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	$(PYTHON) scripts/oldest.py > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" -c .venv-oldest/constraints.txt
-	.venv-oldest/bin/python -m pytest -n auto -m "not slow"
+	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -m "not slow"
 
 benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/prior_speed.py --quick

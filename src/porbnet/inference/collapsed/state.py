@@ -127,7 +127,7 @@ class Plan(NamedTuple):
     n_moves: int
     slow_every: int = 1
     n_centered: int = 1
-    n_marked: int = 3
+    n_marked: int = 2
 
 
 class Units(NamedTuple):
