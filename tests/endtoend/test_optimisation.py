@@ -14,7 +14,7 @@ spec = importlib.util.spec_from_file_location("optimisation", path)
 example = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(example)
 
-SEEDS = range(6)
+SEEDS = range(12)
 
 
 def test_the_drawn_functions_are_minimised_by_their_gradients():
