@@ -77,25 +77,15 @@ class CollapsedChain:
         self.rng = np.random.default_rng(seed)
         self.n_warmup, self.n_draws, self.thin = n_warmup, n_draws, thin
         self.n_sweeps = 0
-        self.data, self.shape = own_data(problem.data), _own_shape(problem.shape)
+        self.data, self.shape = own_data(problem.data), own_shape(problem.shape)
         expected = problem.start_level * problem.shape.integral[0]
         self.plan = default_plan(problem) if plan is None else plan
-        self.values = self._start_values()
+        self.values = start_values(problem, self.rng)
         self.tuning = empty_tuning()
         self._start_curves()
         self._allocate(int(expected + 6.0 * np.sqrt(expected)) + self.plan.n_birth_death + 16)
         self._start_units()
         self.pieces: list[ChainDraws] = []
-
-    def _start_values(self) -> NDArray[np.float64]:
-        """Noise, amplitude, level and degrees of freedom, scattered about their prior medians if they are unknown."""
-        hyper, rng = self.problem.hyper, self.rng
-        noise = np.exp(hyper.noise_log_mean + 0.5 * hyper.noise_log_sd * rng.standard_normal())
-        amplitude = np.exp(hyper.amplitude_log_mean + 0.5 * hyper.amplitude_log_sd * rng.standard_normal())
-        level = self.problem.start_level
-        if hyper.level_shape > 0:
-            level *= np.exp(0.2 * np.clip(rng.standard_normal(), -2.0, 2.0))
-        return np.array([noise, amplitude, level, np.exp(hyper.freedom_log_mean)])
 
     def _start_curves(self) -> None:
         """Curves scattered about their prior mean."""
@@ -122,7 +112,7 @@ class CollapsedChain:
         z = max(len(self.intensity.z), len(self.noise_field.z))
         table = max(len(self.intensity.table), len(self.noise_field.table))
         self.trial = Trial(
-            _own_shape(problem.shape),
+            own_shape(problem.shape),
             empty_units(capacity, n_dims, n_points),
             np.zeros(z),
             np.zeros((2 + MOST_HELD, z)),
@@ -270,12 +260,24 @@ class CollapsedChain:
         self.pieces = [draws] if len(draws) else []
 
 
+def start_values(problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Noise, amplitude, level and degrees of freedom, scattered about their prior medians if they are unknown."""
+    hyper = problem.hyper
+    noise = np.exp(hyper.noise_log_mean + 0.5 * hyper.noise_log_sd * rng.standard_normal())
+    amplitude = np.exp(hyper.amplitude_log_mean + 0.5 * hyper.amplitude_log_sd * rng.standard_normal())
+    level = problem.start_level
+    if hyper.level_shape > 0:
+        level *= np.exp(0.2 * np.clip(rng.standard_normal(), -2.0, 2.0))
+    return np.array([noise, amplitude, level, np.exp(hyper.freedom_log_mean)])
+
+
 def own_data(data: Data) -> Data:
     """The observations, with weights of the chain's own."""
     return data._replace(root_weight=data.root_weight.copy(), y=data.y.copy(), totals=data.totals.copy())
 
 
-def _own_shape(shape: Shape) -> Shape:
+def own_shape(shape: Shape) -> Shape:
+    """The intensity's shape, with values of the chain's own."""
     return shape._replace(values=shape.values.copy(), integral=shape.integral.copy())
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porbnet import _checks
-from porbnet.inference.collapsed.chain import own_data, own_field
+from porbnet.inference.collapsed.chain import own_data, own_field, own_shape, start_values
 from porbnet.inference.collapsed.field import expand, set_intensity
 from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.state import Shape, empty_units, empty_work
 from porbnet.inference.collapsed.state import empty_tuning as empty_collapsed_tuning
+from porbnet.inference.collapsed.state import empty_units, empty_work
 from porbnet.inference.collapsed.sweep import Stored
 from porbnet.inference.draws import ChainDraws
 from porbnet.inference.paper.conditional import fill_conditionals
@@ -85,26 +85,16 @@ class PaperChain:
         self.n_warmup, self.n_draws, self.thin = n_warmup, n_draws, thin
         self.n_sweeps = 0
         self.settings = settings_of(PaperSampler() if sampler is None else sampler, problem)
-        self.data, self.shape = own_data(problem.data), _own_shape(problem.shape)
-        self.plug = _own_shape(problem.shape) if self.settings.n_average > 1 else self.shape
+        self.data, self.shape = own_data(problem.data), own_shape(problem.shape)
+        self.plug = own_shape(problem.shape) if self.settings.n_average > 1 else self.shape
         self.field = own_field(problem.intensity)
         self.tuning = empty_tuning()
-        self.values = self._start_values()
+        self.values = start_values(problem, self.rng)
         self._start_curve()
         expected = problem.start_level * float(self.shape.integral[0])
         self._allocate(*(int(e + 6.0 * np.sqrt(e)) + 16 for e in (expected, problem.start_level)))
         start(self.data, self.shape, problem.hyper, self.state, self.values, self.rng)
         self.pieces: list[ChainDraws] = []
-
-    def _start_values(self) -> NDArray[np.float64]:
-        """Noise, amplitude and level, scattered about their prior medians if they are unknown."""
-        hyper, rng = self.problem.hyper, self.rng
-        noise = np.exp(hyper.noise_log_mean + 0.5 * hyper.noise_log_sd * rng.standard_normal())
-        amplitude = np.exp(hyper.amplitude_log_mean + 0.5 * hyper.amplitude_log_sd * rng.standard_normal())
-        level = self.problem.start_level
-        if hyper.level_shape > 0:
-            level *= np.exp(0.2 * np.clip(rng.standard_normal(), -2.0, 2.0))
-        return np.array([noise, amplitude, level, 1.0])
 
     def _start_curve(self) -> None:
         """The Gaussian process scattered about its prior mean."""
@@ -128,7 +118,7 @@ class PaperChain:
         n_places = n_thinned + self.settings.n_average * self.settings.n_thinned + 1 if n_z else 0
         curve = Curve(
             np.zeros(n_z), np.zeros(n_z), np.zeros(n_z), np.zeros(n_knots), np.zeros(n_knots),
-            _own_shape(self.problem.shape), np.zeros(n_knots), np.zeros(n_dims),
+            own_shape(self.problem.shape), np.zeros(n_knots), np.zeros(n_dims),
         )  # fmt: skip
         self.state = State(
             empty_network(capacity, n_dims, n_points),
@@ -269,7 +259,3 @@ class PaperChain:
             array[:] = snapshot[f"tuning_{name}"]
         self.rng.bit_generator.state = json.loads(snapshot["generator"].tobytes().decode())
         self.pieces = [draws] if len(draws) else []
-
-
-def _own_shape(shape: Shape) -> Shape:
-    return shape._replace(values=shape.values.copy(), integral=shape.integral.copy())
