@@ -5,9 +5,9 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
 - amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
 - lengthscale: along each dimension about 0.2 √D times the range of the inputs. As a curve (D ≤ 3): the intensity is
-  λ* sigmoid(h), λ* ~ Gamma with shape 4 about twice the typical level, h with variance 4 and a lengthscale of 0.2
-  ranges. As a constant: give or take a factor 2.5 (2 for D = 2, 4^(1/D) beyond, where shorter lengthscales would need
-  too many units).
+  λ* sigmoid(h), λ* ~ Gamma with shape 2 and mean four times the typical level (shape 4 and twice the level for D > 1,
+  where shorter lengthscales would need too many units), h with variance 4 and a lengthscale of 0.2 ranges. As a
+  constant: give or take a factor 4^(1/D).
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
   ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
@@ -35,8 +35,8 @@ from porbnet.region import Region
 
 AMPLITUDE_FACTOR = 2.0
 NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
-LENGTHSCALE_SHARE, LENGTHSCALE_FACTOR = 0.2, 2.5
-MOST_LEVEL_FACTOR = 4.0  # the width goes as lengthscale ** -D: a factor 2.5 ** 3 of it is not affordable
+LENGTHSCALE_SHARE = 0.2
+LEVEL_FACTOR = 4.0  # of a constant: the width goes as lengthscale ** -D, and a larger one is not affordable
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
 UNITS_PER_LENGTHSCALE = 1.0
 FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
@@ -44,7 +44,10 @@ MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
-UPPER_SHAPE, UPPER_FACTOR = 4.0, 2.0  # of the Gamma prior of λ*; over twice the typical level, as sigmoid(0) is a half
+# shape and mean of the Gamma prior of λ*, over the typical level (sigmoid(0) is a half): broad in one dimension, where
+# a long series may need many times the typical level; beyond, that would take too many units
+UPPER = {1: (2.0, 4.0)}
+UPPER_BEYOND = (4.0, 2.0)
 CURVE_VARIANCE, CURVE_SHARE = 4.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
 NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 2.0, 0.15  # of the noise's
 
@@ -122,18 +125,17 @@ def default_prior(
         _checks.choice("lengthscale", lengthscale, LEARNED)
     typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
     box = _region(region, scales, typical, n_dims)
-    level_factor = min(LENGTHSCALE_FACTOR**n_dims, MOST_LEVEL_FACTOR)
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
-    spread = UnknownConstant.about(1.0, level_factor).mean_level if one_unknown else 1.0
+    spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
     kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale, spread)
     stated = lengthscale
     if isinstance(lengthscale, str):
         level = (kappa / math.exp(float(np.mean(np.log(typical))))) ** n_dims
         if one_unknown:
-            stated = UnknownConstant.about(level, level_factor)
+            stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
-            upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
-            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
+            shape, factor = UPPER.get(n_dims, UPPER_BEYOND)
+            stated = SigmoidGP(Gamma(shape, shape / (factor * level)), CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, LogNormal(scales.output, AMPLITUDE_FACTOR)),

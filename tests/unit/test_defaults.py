@@ -40,10 +40,19 @@ def test_defaults_in_data_units():
     low, high = prior.region.bounds[0]
     width = np.ptp(X)
     np.testing.assert_allclose([X.min() - low, high - X.max()], 0.3 * width)
-    # about 0.2 of the range, give or take a factor 2.5: mean and sd of the log
+    # about 0.2 of the range, give or take a factor 4: mean and sd of the log
     levels = prior.intensity.square.sample(200_000, np.random.default_rng(0)) ** 0.5
     logs = np.log(1.0 / levels / width)
-    assert logs.mean() == pytest.approx(np.log(0.2), abs=0.02) and logs.std() == pytest.approx(np.log(2.5), abs=0.02)
+    assert logs.mean() == pytest.approx(np.log(0.2), abs=0.02) and logs.std() == pytest.approx(np.log(4.0), abs=0.02)
+
+
+@pytest.mark.parametrize(("n_dims", "shape", "factor"), [(1, 2.0, 4.0), (2, 4.0, 2.0), (3, 4.0, 2.0)])
+def test_the_upper_level_of_a_curve_is_broader_in_one_dimension(n_dims, shape, factor):
+    inputs = np.random.default_rng(0).uniform(size=(60, n_dims))
+    prior, _ = default_prior(inputs, wave(60)[1])
+    upper, lengthscale = prior.intensity.upper, 0.2 * np.sqrt(n_dims) * np.exp(np.mean(np.log(np.ptp(inputs, axis=0))))
+    assert upper.shape == shape
+    assert upper.mean == pytest.approx(factor * (prior.units_per_lengthscale / lengthscale) ** n_dims)
 
 
 def test_learned_is_a_curve_up_to_three_inputs():
