@@ -18,6 +18,7 @@ from porbnet.paper.frame import Numbers, Settings, short
 GRID = np.linspace(-0.03, 1.03, 160)
 QUICK_MODELS = ("PoRB-NET", "PoRB-NET, varying noise", "GP", "B-RBFN", "BNN, RBF", "L-GP", "dropout")
 MORE_MODELS = ("GP, HMC", "BNN, tanh", "L-GP, varying noise")
+COSTLY = (*MORE_MODELS, "L-GP", "dropout")
 
 
 def porbnet(X: Any, y: Any, sampling: dict[str, Any], seed: int, prior: Prior | None = None, **stated: Any) -> Any:

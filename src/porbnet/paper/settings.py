@@ -20,6 +20,8 @@ class Settings:
         Functions drawn from each prior (the paper: 10,000).
     n_splits : int
         Random splits of each data set (here 20).
+    n_costly_splits : int
+        The first so many of them for the models whose fits take long and which no claim of the tables is about.
     n_repeats : int
         Data sets drawn for each synthetic experiment (the paper shows one).
     n_chains, n_warmup, n_draws : int
@@ -35,21 +37,22 @@ class Settings:
     seed: int = 0
     n_prior_draws: int = 10_000
     n_splits: int = 20
+    n_costly_splits: int = 4
     n_repeats: int = 10
     n_chains: int = 4
     n_warmup: int = 500
     n_draws: int = 1000
-    nuts_warmup: int = 500
-    nuts_draws: int = 500
-    dropout_epochs: int = 4000
+    nuts_warmup: int = 300
+    nuts_draws: int = 300
+    dropout_epochs: int = 2000
     largest_lgp: int = 200
 
     @classmethod
     def quick(cls, seed: int = 0) -> Settings:
         """Minutes instead of hours; the splits are the first of the full run."""
         return cls(
-            seed=seed, n_prior_draws=2000, n_splits=2, n_repeats=3, n_chains=2, n_warmup=300, n_draws=500,
-            nuts_warmup=200, nuts_draws=200, dropout_epochs=1000, largest_lgp=100,
+            seed=seed, n_prior_draws=2000, n_splits=2, n_costly_splits=1, n_repeats=3, n_chains=2, n_warmup=300,
+            n_draws=500, nuts_warmup=200, nuts_draws=200, dropout_epochs=1000, largest_lgp=100,
         )  # fmt: skip
 
     def __post_init__(self) -> None:
