@@ -37,7 +37,7 @@ class Settings:
     seed: int = 0
     n_prior_draws: int = 10_000
     n_splits: int = 20
-    n_costly_splits: int = 4
+    n_costly_splits: int = 2
     n_repeats: int = 10
     n_chains: int = 4
     n_warmup: int = 500

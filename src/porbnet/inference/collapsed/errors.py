@@ -26,7 +26,7 @@ from porbnet.inference.collapsed.gaussian import solve_transposed
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import copy_units, rebuild
 
-CURVE_UPDATES = 12  # of the noise curve per step
+CURVE_UPDATES = 6  # of the noise curve per step: more cost time and gain nothing (benchmarks/accuracy.py)
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
 
 
