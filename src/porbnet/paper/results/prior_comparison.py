@@ -57,7 +57,7 @@ def one_prior(model: str, n: int, seed: int) -> Numbers:
     return {
         "x": short(coarse, 4), "draws": short(prior.sample(coarse, 50, seed), 3), "variogram": variogram,
         "x_check": short(np.linspace(-8, 8, 9)), "check": short(np.mean(f[:, :9] * f[:, 9:], axis=0)),
-        "upcrossings": short(every.mean()), "share_near": short(near.sum() / max(every.sum(), 1)),
+        "upcrossings": short(every.mean()), "share_near": short(int(near.sum()) / max(int(every.sum()), 1)),
         "histogram": short(np.bincount(every) / n),
     }  # fmt: skip
 
