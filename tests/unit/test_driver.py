@@ -96,6 +96,18 @@ def test_first_interrupt_asks_second_insists():
             signal.raise_signal(signal.SIGINT)
 
 
+def test_where_interrupts_are_ignored_they_stay_ignored():
+    """As in a job that a script put in the background: Ctrl-C is meant for what runs in front."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        stop = Stop()
+        with stop.on_interrupt():
+            signal.raise_signal(signal.SIGINT)
+            assert not stop.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 # --- chains that are told to stop ----------------------------------------------------------------------------------
 
 

@@ -146,11 +146,14 @@ class Stop:
 
     @contextlib.contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Ctrl-C sets the flag; a second one does what it always does. Only the main thread can listen."""
-        if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
+        """Ctrl-C sets the flag; a second one does what it always does. Only the main thread can listen.
+
+        Where Ctrl-C is ignored, as in a job that a script put in the background, it is meant for others: it stays so.
+        """
+        previous = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or previous in (None, signal.SIG_IGN):
             yield
             return
-        previous = signal.getsignal(signal.SIGINT)
 
         def notice(number: int, frame: FrameType | None) -> None:
             if self.is_set() and callable(previous):
