@@ -67,12 +67,12 @@ def picture(prior: Prior, path: Path, dpi: int = 150) -> None:
             3, 1, figsize=(6.4, 6.2), sharex=True, height_ratios=(2.2, 0.9, 1.5), layout="constrained"
         )
         X = np.linspace(*SHOWN, 600)
-        plot.prior_draws(prior, X, n=40, random_state=3, ax=axes[0], color=plot.PALETTE["sky"])
-        bold = prior.sample(X, 3, random_state=3)
+        plot.prior_draws(prior, X, n=40, random_state=0, ax=axes[0], color=plot.PALETTE["sky"])
+        bold = prior.sample(X, 3, random_state=0)
         for values, color in zip(bold, ("vermillion", "black", "blue"), strict=True):
             axes[0].plot(X, values, color=plot.PALETTE[color], linewidth=1.5)
         axes[0].set_title("Draws from the prior: quick on the left, slow on the right, as tall on both sides")
-        axes[0].set_ylim(-7.5, 7.5)
+        axes[0].set_ylim(-8.5, 8.5)
         axes[0].legend(loc="upper right", ncols=2)
         plot.lengthscale(prior, X, ax=axes[1])
         axes[1].set_yticks([0.0, HERE, THERE])
