@@ -282,11 +282,11 @@ def log_likelihood_of_left_out(ll):
 
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")
 def test_a_learned_lengthscale_beats_a_constant_one_on_the_motorcycle_data():
-    """The gap in elpd is about 0.55, with a Monte Carlo error of 0.05 between seeds."""
+    """The gap in elpd is 0.39, with a Monte Carlo error of about 0.03: false alarm rate below 1e-6."""
     data = datasets.load_motorcycle()
     fits = {
         kind: az.loo(
-            PoRBNetRegressor(kind, random_state=1)
+            PoRBNetRegressor(kind, n_draws=4000, random_state=1)
             .fit(data.X, data.y)
             .posterior_.to_arviz(n_prior=0, weights="integrated"),
             pointwise=True,
