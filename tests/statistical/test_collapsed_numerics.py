@@ -1,5 +1,8 @@
 """Rounding and bookkeeping: lost precision is noticed and repaired, and draws do not depend on how work is cut up."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from collapsed_tools import current_centers, finish, make_room, set_centers
@@ -7,6 +10,7 @@ from collapsed_tools import current_centers, finish, make_room, set_centers
 from porbnet import LogNormal, Prior
 from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.state import empty_units, enlarged
 from porbnet.intensity import UnknownConstant
 from porbnet.posterior import Posterior
 
@@ -98,6 +102,23 @@ def test_draws_do_not_depend_on_the_capacity(seed):
     assert len(roomy.units.scales) == 5000
     assert_same_draws(tight.draws(), roomy.draws())
     np.testing.assert_array_equal(current_centers(tight), current_centers(roomy))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory in use is read from /proc")
+def test_more_room_takes_no_memory_until_it_is_used(seed):
+    """Four matrices of 4,000 by 4,000 are half a gigabyte, of which five units need a few pages."""
+    units = empty_units(4000, 1, 10)
+    units.n[0] = 5
+    units.gram[:6, :6] = np.random.default_rng(seed).standard_normal((6, 6))
+    before = resident_bytes()
+    bigger = enlarged(units, 6000)
+    assert resident_bytes() - before < 50e6
+    assert len(bigger.scales) == 6000 and bigger.n[0] == 5
+    np.testing.assert_array_equal(bigger.gram[:6, :6], units.gram[:6, :6])
+
+
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_storage_in_pieces_gives_the_same_draws(seed, monkeypatch):

@@ -294,14 +294,17 @@ def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
 
 
 def enlarged(units: Units, capacity: int) -> Units:
-    """The same units with room for more."""
+    """The same units with room for more. Of the matrices only what is in use: the rest takes no memory until it is."""
     bigger = empty_units(capacity, units.centers.shape[1], units.columns.shape[1])
+    used = padded(units.n[0] + 1)
     for name, array in units._asdict().items():
         target = getattr(bigger, name)
         if name == "columns":
             for k in range(units.n[0]):
                 length = units.high[k] - units.low[k]
                 target[k, :length] = array[k, :length]
+        elif name in ("gram", "inverse", "factor", "scratch"):
+            target[:used, :used] = array[:used, :used]
         else:
             target[tuple(slice(0, s) for s in array.shape)] = array
     return bigger
