@@ -5,9 +5,9 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
 - amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
 - lengthscale: along each dimension about 0.2 √D times the range of the inputs. As a curve (D ≤ 3): the intensity is
-  λ* sigmoid(h), λ* ~ Gamma with shape 2 and mean four times the typical level (shape 4 and twice the level for D > 1,
-  where shorter lengthscales would need too many units), h with variance 4 and a lengthscale of 0.2 ranges. As a
-  constant: give or take a factor 4^(1/D).
+  λ* sigmoid(h), λ* ~ Gamma with shape 4 and mean four times the typical level (twice for D > 1, where shorter
+  lengthscales would need too many units), h with variance 4 and a lengthscale of 0.2 ranges. As a constant: give or
+  take a factor 4^(1/D).
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
   ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
@@ -44,10 +44,11 @@ MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
-# shape and mean of the Gamma prior of λ*, over the typical level (sigmoid(0) is a half): broad in one dimension, where
-# a long series may need many times the typical level; beyond, that would take too many units
-UPPER = {1: (2.0, 4.0)}
-UPPER_BEYOND = (4.0, 2.0)
+# shape of the Gamma prior of λ*, and its mean over the typical level (sigmoid(0) is a half): a long series may need
+# many times the typical level, which for D > 1 would take too many units; a heavier tail makes calm and rough stretches
+# of a series a matter of either lengthscale or noise, between which chains hardly move
+UPPER_SHAPE = 4.0
+UPPER_FACTOR, UPPER_FACTOR_BEYOND = 4.0, 2.0
 CURVE_VARIANCE, CURVE_SHARE = 4.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
 NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 2.0, 0.15  # of the noise's
 
@@ -134,8 +135,9 @@ def default_prior(
         if one_unknown:
             stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
-            shape, factor = UPPER.get(n_dims, UPPER_BEYOND)
-            stated = SigmoidGP(Gamma(shape, shape / (factor * level)), CURVE_VARIANCE, CURVE_SHARE * scales.range)
+            mean = level * (UPPER_FACTOR if n_dims == 1 else UPPER_FACTOR_BEYOND)
+            upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / mean)
+            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, LogNormal(scales.output, AMPLITUDE_FACTOR)),
