@@ -88,7 +88,7 @@ def diagnose(posterior: Posterior) -> Diagnostics:
 
 
 def quantities(posterior: Posterior) -> dict[str, FloatArray]:
-    """What is diagnosed: f at anchor points spread over the inputs, width, noise, amplitude, log level."""
+    """What is diagnosed: f at anchor points spread over the inputs, width, noise, amplitude, log level, its law."""
     anchors = anchor_points(posterior)
     named = {f"f[{i}]": column for i, column in enumerate(posterior.f(anchors).T)}
     named["width"] = posterior.n_units.astype(np.float64)
@@ -104,7 +104,20 @@ def quantities(posterior: Posterior) -> dict[str, FloatArray]:
         places = anchors[:: max(1, len(anchors) // 10)] if len(posterior.draws.intensity_z.T) else anchors[:1]
         logs = np.log(posterior.lengthscale(places)).T
         named |= {f"log ls[{i}]" if len(logs) > 1 else "log ls": column for i, column in enumerate(logs)}
-    return named
+    return named | learned_law(posterior)
+
+
+def learned_law(posterior: Posterior) -> dict[str, FloatArray]:
+    """Logarithms of what is unknown of the variance and the lengthscale of the intensity's curve.
+
+    Of several lengthscales the first, for they keep their ratios.
+    """
+    variance, lengthscale = posterior.curve_variance, posterior.curve_lengthscale
+    if variance is None or lengthscale is None:
+        return {}
+    field = posterior.problem.intensity
+    named = {"log curve var": np.log(variance)} if field.log_sd > 0 else {}
+    return named | ({"log curve ls": np.log(lengthscale[:, 0])} if len(field.ranks) > 1 else {})
 
 
 def anchor_points(posterior: Posterior) -> FloatArray:

@@ -158,6 +158,26 @@ class Posterior:
         """Lengthscale of every draw, shape (n_draws, n_points), in the units of the input."""
         return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.hyper.s0, self.n_dims)
 
+    @property
+    def curve_variance(self) -> FloatArray | None:
+        """Variance of h of a sigmoid-GP intensity in every draw, shape (n_draws,); None with another intensity."""
+        intensity = self.problem.prior.intensity
+        if not isinstance(intensity, SigmoidGP):
+            return None
+        return intensity.process(self.problem.prior.region).variances(self.draws.intensity_z)
+
+    @property
+    def curve_lengthscale(self) -> FloatArray | None:
+        """Lengthscales of h of a sigmoid-GP intensity in every draw, shape (n_draws, n_dims), in the units of the input.
+
+        None with another intensity.
+        """
+        intensity = self.problem.prior.intensity
+        if not isinstance(intensity, SigmoidGP):
+            return None
+        process = intensity.process(self.problem.prior.region)
+        return np.asarray(process.lengthscales[process.which_lengthscales(self.draws.intensity_z)])
+
     def noise_at(self, X: Any, rows: NDArray[np.int64] | slice = slice(None)) -> FloatArray:
         """Noise sd of every draw (or of some rows of them) at points, shape (n_draws, n_points), in output units.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from porbnet.diagnostics import anchor_points
+from porbnet.diagnostics import anchor_points, learned_law
 
 if TYPE_CHECKING:
     from porbnet.estimator import PoRBNetRegressor
@@ -26,6 +26,8 @@ def summarize(model: PoRBNetRegressor) -> str:
         ("noise sd", posterior.noise_at(anchors)),
         ("amplitude", posterior.amplitude),
     ]
+    titles = {"log curve var": "curve variance", "log curve ls": "its lengthscale"}
+    rows += [(titles[name], np.exp(logs)) for name, logs in learned_law(posterior).items()]
     kappa = model.prior_.units_per_lengthscale
     lines = [
         f"PoRB-NET fit of {_counted(n_points, 'observation')} of {_counted(n_dims, 'input')}, "

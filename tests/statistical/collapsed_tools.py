@@ -104,6 +104,20 @@ def set_centers(chain, centers):
         append(chain.data, chain.units, center, g, scale, chain.work.cross)
 
 
+def set_outputs(chain, outputs):
+    """New outputs (standard units, sorted) for a running chain."""
+    data = chain.data
+    data.outputs[:] = outputs
+    data.y[:] = outputs * data.root_weight
+    data.totals[0] = data.y @ data.y
+    units, y = chain.units, chain.data.y
+    units.moment[0] = chain.data.has_bias * (chain.data.root_weight @ y)
+    for k in range(units.n[0]):
+        low, high = units.low[k], units.high[k]
+        units.moment[k + 1] = units.columns[k, : high - low] @ y[low:high]
+    units.updates[0] = -1
+
+
 def make_room(chain, capacity):
     """Give a chain that has not begun room for so many units."""
     units = empty_units(capacity, *chain.problem.data.x.shape)

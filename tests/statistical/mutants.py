@@ -95,9 +95,21 @@ MUTANTS = {
     ),
     "an ellipse whose axis has a part that is held": Mutant(
         "field.py",
-        "draw_ellipse(field, trial, rng)\n    tuning",
-        "draw_ellipse(field, trial, rng)\n"
+        "draw_ellipse(field, of_law, trial, rng)\n    tuning",
+        "draw_ellipse(field, of_law, trial, rng)\n"
         "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    tuning",
+    ),
+    "an update of the curve's law with a narrower prior": Mutant(
+        "field.py",
+        ".tried[which] += 1\n    width",
+        ".tried[which] += 1\n"
+        "    if SWITCH and of_law:\n        for i in range(n):\n            trial.axes[1, i] *= 0.7\n    width",
+    ),
+    "a curve that moves without its law": Mutant(
+        "field.py",
+        "        field.z[i] = trial.z[i]\n    for i in range(len(field.table)):\n        field.table",
+        "        field.z[i] = field.z[i] if SWITCH and of_law and n - i == 2 else trial.z[i]\n"
+        "    for i in range(len(field.table)):\n        field.table",
     ),
     "a noise curve fitted to another noise level": Mutant(
         "errors.py",

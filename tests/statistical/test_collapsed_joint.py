@@ -10,7 +10,7 @@ chi-square tests with a false-alarm rate of 1e-4 each.
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, estimate_mean, sample, worst, z_scores
+from collapsed_tools import LIMIT, estimate_mean, sample, set_outputs, worst, z_scores
 from importance import columns, condition, draw_prior
 from scipy import stats
 
@@ -53,20 +53,6 @@ def functions(counts, noise, amplitude, level, log_p, f_new):
     if np.ptp(level) > 0:
         named |= {"level": level, "level²": level**2, "K level": counts * level}
     return named
-
-
-def set_outputs(chain, outputs):
-    """New outputs (standard units, sorted) for a running chain."""
-    data = chain.data
-    data.outputs[:] = outputs
-    data.y[:] = outputs * data.root_weight
-    data.totals[0] = data.y @ data.y
-    units, y = chain.units, chain.data.y
-    units.moment[0] = chain.data.has_bias * (chain.data.root_weight @ y)
-    for k in range(units.n[0]):
-        low, high = units.low[k], units.high[k]
-        units.moment[k + 1] = units.columns[k, : high - low] @ y[low:high]
-    units.updates[0] = -1
 
 
 def successive(prior, X, X_new, n, rng, seed):

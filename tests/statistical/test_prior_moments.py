@@ -39,6 +39,7 @@ CASES = {
     "tabulated": lambda n_dims: Tabulated([(0.0, 1.5)] * n_dims, 4.0 + np.indices([3] * n_dims).sum(axis=0) * 3.0),
     "sigmoid GP": lambda n_dims: SigmoidGP(upper=16.0, variance=2.0, lengthscale=0.9),
     "sigmoid GP, unknown upper": lambda n_dims: SigmoidGP(upper=Gamma(8.0, 0.5), variance=1.0, lengthscale=0.9),
+    "sigmoid GP, unknown law": lambda n_dims: SigmoidGP(16.0, LogNormal(2.0, 2.0), LogNormal(1.2, 1.4)),
 }
 
 

@@ -22,6 +22,7 @@ az = pytest.importorskip("arviz_stats")
 KINDS = {
     "constant": {"lengthscale": "constant"},
     "learned": {"lengthscale": "learned"},
+    "law": {"lengthscale": SigmoidGP(12.0, LogNormal(2.0), LogNormal(0.4, 1.5))},
     "stated": {"lengthscale": 0.3, "noise": 0.4, "amplitude": 3.0, "bias": 0.0},
     "varying": {"lengthscale": "constant", "noise": "varying"},
     "robust": {"lengthscale": "constant", "noise": "robust"},
@@ -31,12 +32,18 @@ ALWAYS = {"n_units", "f"}
 UNKNOWN = {
     "constant": {"noise", "amplitude", "bias", "level", "lengthscale", "intensity"},
     "learned": {"noise", "amplitude", "bias", "level", "lengthscale", "intensity"},
+    "law": {"noise", "amplitude", "bias", "lengthscale", "intensity", "curve_variance", "curve_lengthscale"},
     "stated": set(),
     "varying": {"noise", "amplitude", "bias", "level", "lengthscale", "intensity", "noise_curve"},
     "robust": {"noise", "amplitude", "bias", "level", "lengthscale", "intensity", "freedom"},
     "known noise": {"amplitude", "bias", "level", "lengthscale", "intensity"},
 }
-KNOWN = {"stated": {"noise", "amplitude", "bias", "lengthscale", "intensity"}, "known noise": {"noise"}}
+KNOWN = {
+    "learned": {"curve_variance", "curve_lengthscale"},
+    "law": {"level"},
+    "stated": {"noise", "amplitude", "bias", "lengthscale", "intensity"},
+    "known noise": {"noise"},
+}
 _fits = {}
 
 
@@ -211,8 +218,8 @@ def test_log_density_is_likelihood_times_prior():
 
 @pytest.mark.parametrize(
     "intensity",
-    [0.3, UnknownConstant.about(5.0, 1.5), SigmoidGP(12.0, 1.0, 0.5)],
-    ids=["stated", "constant", "sigmoid"],
+    [0.3, UnknownConstant.about(5.0, 1.5), SigmoidGP(12.0, 1.0, 0.5), SigmoidGP(12.0, LogNormal(1.0), LogNormal(0.5))],
+    ids=["stated", "constant", "sigmoid", "sigmoid with its law"],
 )
 def test_joint_draws_have_the_priors_law(intensity, seed):
     """Means of 2,000 draws against formulas, 5 standard errors at 9 places: false alarm rate about 1 in 200,000."""

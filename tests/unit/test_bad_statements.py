@@ -228,6 +228,33 @@ def test_lengthscale_of_the_sigmoid_gp(value):
     raises_as_promised(lambda: SigmoidGP(upper=1.0, variance=1.0, lengthscale=value), "lengthscale")
 
 
+bad_priors = st.one_of(not_numbers, never_positive, st.just(Gamma(1.0, 1.0)), st.just(LogNormal(1.0, 3.0)))
+
+
+@SOME
+@given(value=bad_priors, first=st.booleans())
+def test_priors_of_the_lengthscales_of_the_sigmoid_gp(value, first):
+    """One prior with something beside it that is none, or has another factor."""
+    pair = [value, LogNormal(1.0, 2.0)] if first else (LogNormal(1.0, 2.0), value)
+    raises_as_promised(lambda: SigmoidGP(upper=1.0, variance=1.0, lengthscale=pair), "lengthscale")
+
+
+@SOME
+@given(median=st.floats(1e-3, 1.0), factor=st.floats(1.01, 1e3), n_dims=st.sampled_from([1, 2, 3]))
+def test_priors_that_reach_lengthscales_too_short_for_the_region(median, factor, n_dims):
+    """Allowed if the shortest has knots enough, refused otherwise; nothing else."""
+    shortest = median * factor**-2.4
+    most = {1: 2047, 2: 159, 3: 47}[n_dims] / 4.0
+
+    def make():
+        Prior(SigmoidGP(1.0, LogNormal(2.0), LogNormal(median, factor)), 1.0, region=[(0.0, 1.0)] * n_dims)
+
+    if shortest * most < 1.0 - 1e-9:
+        raises_as_promised(make, "lengthscale")
+    elif shortest * most > 1.0 + 1e-9:
+        make()
+
+
 @MANY
 @given(data=st.data())
 def test_piecewise(data):

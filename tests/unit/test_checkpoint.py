@@ -13,8 +13,10 @@ import pytest
 from fit_tools import SHORT, quiet_fit, same_draws, wave
 
 import porbnet
+from porbnet import LogNormal
 from porbnet.errors import ConvergenceWarning, ModelFileError, PorbnetWarning, StatementError, StorageError
 from porbnet.inference.collapsed.chain import CollapsedChain
+from porbnet.intensity import SigmoidGP
 from porbnet.storage import archive, checkpoint
 
 X, Y = wave(30)
@@ -25,6 +27,7 @@ KINDS = [
     {"noise": "varying"},
     {"noise": "robust"},
     {"noise": np.linspace(0.2, 0.5, 30)},
+    {"lengthscale": SigmoidGP(12.0, LogNormal(2.0), LogNormal(0.4, 1.5))},
 ]
 
 
@@ -37,7 +40,7 @@ def quiet_resume(folder, **options):
 @pytest.mark.parametrize(
     ("parameters", "n_dims"),
     [*((p, 1) for p in KINDS), ({"noise": "varying"}, 2)],
-    ids=["fixed", "constant", "learned", "varying noise", "robust", "known noise", "two inputs"],
+    ids=["fixed", "constant", "learned", "varying noise", "robust", "known noise", "law learned", "two inputs"],
 )
 def test_a_snapshot_carries_everything(parameters, n_dims, seed):
     """Put down and taken up by another chain object every few sweeps."""

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from porbnet import LogNormal, Prior
 from porbnet.errors import StatementError
 from porbnet.grid_gp import GridGP, lengthscale_vector
+from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.process import expand
+from porbnet.intensity import SigmoidGP
 from porbnet.region import Region
 
 
@@ -35,6 +39,44 @@ def test_covariance_equals_the_kernel(bounds, lengthscales):
     np.testing.assert_allclose(implied_covariance(gp), kernel(gp, np.array(lengthscales)), atol=1e-6 * 5.0)
 
 
+@pytest.mark.parametrize("n_dims", [1, 2, 3])
+def test_covariance_of_every_lengthscale(n_dims):
+    """Unknown variance and lengthscale are two more coefficients; the curve's own give the kernel for every value."""
+    region, medians = Region.of([(0.0, 1.0), (0.0, 2.0), (-1.0, 0.0)][:n_dims]), np.array([1.0, 1.6, 1.2])[:n_dims]
+    gp = GridGP(region, LogNormal(5.0, 2.0), medians, 1.0, np.log(1.3))
+    assert gp.n_unknown == 2 and gp.n_whitened == gp.n_coefficients + 2
+    np.testing.assert_allclose(gp.lengthscales, np.multiply.outer(1.3 ** (np.arange(-12, 13) / 5.0), medians))
+    for row in (0, 1, 12, 24):
+        z = np.concatenate([np.eye(gp.n_coefficients), np.zeros((gp.n_coefficients, 2))], axis=1)
+        z[:, -2:] = -0.7, 0.2 * (row - 12) + 0.05
+        knots = gp.expand(z).reshape(len(z), -1)
+        factor = 2.0**-0.7
+        np.testing.assert_allclose(gp.variances(z), 5.0 * factor)
+        assert np.all(gp.which_lengthscales(z) == row)
+        np.testing.assert_allclose(knots.T @ knots, factor * kernel(gp, gp.lengthscales[row]), atol=1e-6 * 5.0)
+
+
+def test_lengthscales_beyond_the_last_are_the_last():
+    gp = GridGP(Region.of((0.0, 1.0)), 1.0, np.array([0.5]), 1.0, np.log(1.5))
+    z = np.zeros((5, gp.n_whitened))
+    z[:, -1] = -9.0, -2.31, -2.29, 0.1001, 9.0
+    assert gp.n_unknown == 1 and gp.which_lengthscales(z).tolist() == [0, 0, 1, 13, 24]
+
+
+@pytest.mark.parametrize("n_dims", [1, 2, 3])
+def test_the_sampler_expands_the_same(n_dims, seed):
+    curve = SigmoidGP(3.0, LogNormal(2.0, 2.0), [LogNormal(m, 1.3) for m in (1.0, 1.6, 1.2)[:n_dims]])
+    prior = Prior(curve, 1.0, region=[(0.0, 1.0), (0.0, 2.0), (-1.0, 0.0)][:n_dims], noise=0.1)
+    problem = Problem.of(prior, np.zeros((0, n_dims)), np.zeros(0))
+    field, process = problem.intensity, curve.process(prior.region)
+    z = np.random.default_rng(seed).standard_normal((60, process.n_whitened))
+    z[:25, -1] = np.linspace(-2.4, 2.4, 25)
+    wanted = process.expand(z).reshape(60, -1)
+    for row, expected in zip(z, wanted, strict=True):
+        expand(field, row, field.table)
+        np.testing.assert_allclose(field.table, expected, atol=1e-12)
+
+
 def test_draws_have_the_shape_of_the_knots(seed):
     gp = GridGP(Region.of([(0, 1), (0, 2)]), 1.0, np.array([0.5, 0.7]))
     assert gp.sample(3, np.random.default_rng(seed)).shape == (3, *gp.shape)
@@ -48,6 +90,8 @@ def test_refinement_adds_knots():
 def test_what_does_not_fit():
     with pytest.raises(StatementError, match=r"lengthscale=1e-05 .* must be at least"):
         GridGP(Region.of((0, 1)), 1.0, np.array([1e-5]))
+    with pytest.raises(StatementError, match=r"the shortest that its prior allows.* lower the factor"):
+        GridGP(Region.of((0, 1)), 1.0, np.array([0.01]), 1.0, np.log(3.0))
     with pytest.raises(StatementError, match=r"region=.* has 4 dimensions.*must be 1, 2 or 3"):
         GridGP(Region.of([(0, 1)] * 4), 1.0, np.ones(4))
 

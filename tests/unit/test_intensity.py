@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import digamma, polygamma
 
-from porbnet import quadrature
+from porbnet import LogNormal, quadrature
 from porbnet.errors import StatementError
 from porbnet.intensity import Constant, FromFunction, Gamma, Piecewise, SigmoidGP, Tabulated, UnknownConstant
 from porbnet.intensity.constant import gamma_nodes
@@ -312,10 +312,11 @@ def test_a_function_may_return_one_number():
 # --- sigmoid GP ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("variance", [2.0, LogNormal(2.0, 3.0)])
 @pytest.mark.parametrize("upper", [10.0, Gamma(4.0, 0.4)])
-def test_sigmoid_gp_quantiles_against_draws(upper, seed):
+def test_sigmoid_gp_quantiles_against_draws(upper, variance, seed):
     """Share of draws below each quantile at a point: 4 standard errors, false alarms 1 in 3,000."""
-    intensity, region, n = SigmoidGP(upper, 2.0, 0.5), Region.of((0.0, 1.0)), 4000
+    intensity, region, n = SigmoidGP(upper, variance, 0.5), Region.of((0.0, 1.0)), 4000
     rng = np.random.default_rng(seed)
     levels = np.array([intensity.draw(region, rng).value([0.37])[0] for _ in range(n)])
     p = np.array([0.05, 0.25, 0.5, 0.9])
@@ -323,9 +324,10 @@ def test_sigmoid_gp_quantiles_against_draws(upper, seed):
     assert np.all(np.abs(below - p) < 4.0 * np.sqrt(p * (1.0 - p) / n))
 
 
+@pytest.mark.parametrize("law", [(2.0, 0.5), (LogNormal(2.0, 3.0), LogNormal(0.5, 1.5))], ids=["known", "unknown"])
 @pytest.mark.parametrize("upper", [10.0, Gamma(4.0, 0.4)])
-def test_sigmoid_gp_mean(upper, seed):
-    intensity, region = SigmoidGP(upper, 2.0, 0.5), Region.of((0.0, 1.0))
+def test_sigmoid_gp_mean(upper, law, seed):
+    intensity, region = SigmoidGP(upper, *law), Region.of((0.0, 1.0))
     assert intensity.integral(region) == pytest.approx(5.0)
     np.testing.assert_allclose(intensity.value([0.1, 0.2]), 5.0)
     np.testing.assert_array_equal(intensity.gradient([0.1, 0.2]), np.zeros((2, 1)))
@@ -367,6 +369,12 @@ def test_sigmoid_gp_in_parts_is_the_same_process(seed, monkeypatch):
         ((1.0, 1.0, []), "lengthscale"),
         ((1.0, 1.0, [[1.0]]), "lengthscale"),
         ((1.0, 1.0, np.nan), "lengthscale"),
+        ((1.0, Gamma(1.0, 1.0), 1.0), "variance"),
+        ((1.0, 1.0, Gamma(1.0, 1.0)), "lengthscale"),
+        ((1.0, 1.0, [LogNormal(1.0), 1.0]), "lengthscale"),
+        ((1.0, 1.0, [1.0, LogNormal(1.0)]), "lengthscale"),
+        ((1.0, 1.0, (LogNormal(1.0, 2.0), LogNormal(1.0, 3.0))), "lengthscale"),
+        ((1.0, 1.0, [[LogNormal(1.0)]]), "lengthscale"),
         ((1.0, 1.0, 1.0, 0.0), "refinement"),
     ],
 )
@@ -378,6 +386,8 @@ def test_bad_sigmoid_gp(arguments, name):
 def test_sigmoid_gp_lengthscales_must_fit_the_region():
     with pytest.raises(StatementError, match="same number of dimensions"):
         SigmoidGP(1.0, 1.0, [1.0, 2.0]).on(Region.of((0, 1)))
+    with pytest.raises(StatementError, match="same number of dimensions"):
+        SigmoidGP(1.0, 1.0, [LogNormal(1.0)] * 2).on(Region.of((0, 1)))
 
 
 @pytest.mark.parametrize(
@@ -388,6 +398,8 @@ def test_sigmoid_gp_lengthscales_must_fit_the_region():
         Piecewise([0.0, 1.0], [1.0, 2.0, 3.0]),
         Piecewise([[0.0], [1.0]], [[1.0, 2.0], [3.0, 4.0]]),
         SigmoidGP(Gamma(1.0, 2.0), 3.0, 0.5),
+        SigmoidGP(1.0, LogNormal(3.0, 2.0), LogNormal(0.5, 2.0)),
+        SigmoidGP(1.0, 3.0, [LogNormal(0.5, 2.0), LogNormal(7.0, 2.0)]),
     ],
 )
 def test_repr_can_be_read_back(intensity):

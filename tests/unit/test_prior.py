@@ -25,6 +25,7 @@ INTENSITIES = {
     "tabulated": Tabulated((-0.5, 1.5), [5.0, 20.0, 8.0]),
     "sigmoid": SigmoidGP(upper=20.0, variance=2.0, lengthscale=0.4),
     "sigmoid, unknown upper": SigmoidGP(upper=Gamma(10.0, 0.5), variance=2.0, lengthscale=0.4),
+    "sigmoid, unknown law": SigmoidGP(upper=20.0, variance=LogNormal(2.0, 2.0), lengthscale=LogNormal(0.4, 1.5)),
 }
 
 

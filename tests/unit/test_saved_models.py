@@ -33,6 +33,8 @@ KINDS = {
     "piecewise": {"lengthscale": Piecewise([0.5], [4.0, 8.0])},
     "table": {"lengthscale": Tabulated((-0.5, 1.5), np.linspace(4.0, 8.0, 40)), "region": (-0.5, 1.5)},
     "sigmoid": {"lengthscale": SigmoidGP(12.0, 1.0, 0.3, refinement=0.5)},
+    "sigmoid, its law learned": {"lengthscale": SigmoidGP(12.0, LogNormal(1.0), LogNormal(0.4, 1.5))},
+    "sigmoid, its lengthscales learned": {"lengthscale": SigmoidGP(12.0, 1.0, [LogNormal(0.4, 1.5)])},
     "unknown": {"lengthscale": UnknownConstant.about(5.0, 2.0), "amplitude": LogNormal(3.0, 2.0)},
     "varying": {"noise": VaryingNoise(LogNormal(0.3, 2.0), 1.0, [0.3])},
     "robust": {"noise": RobustNoise(0.3, 4.0)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import expit
 from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet._random import RandomState, generator
-from porbnet.distributions import Gamma
+from porbnet.distributions import Gamma, LogNormal
 from porbnet.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity.base import Component, Intensity, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
@@ -20,6 +21,7 @@ from porbnet.intensity.tabulated import Tabulated, thinned_units
 from porbnet.region import Region
 
 _MOST_TABLED = 2_000_000  # knots held at a time
+_LARGEST_H = 150.0  # beyond which a level is as good as zero or as λ*
 
 
 class SigmoidGP(Intensity):
@@ -33,10 +35,15 @@ class SigmoidGP(Intensity):
     ----------
     upper : float or Gamma
         λ*, the level that the intensity never exceeds, in units per unit of input volume; or its prior.
-    variance : float
+    variance : float or LogNormal
         Variance of h. With 1, two thirds of the levels lie between 0.27 and 0.73 λ*; with 5, between 0.1 and 0.9 λ*.
-    lengthscale : float or sequence of float
-        Lengthscale of h in the units of the input, one or one per dimension: how far apart levels are alike.
+        A `LogNormal` is its prior: it is then learned.
+    lengthscale : float, sequence of float, LogNormal or sequence of LogNormal
+        Lengthscale of h in the units of the input, one or one per dimension: how far apart levels are alike. A
+        `LogNormal` is its prior, rounded to 25 values: median · factor^(r/5) for r = -12 ... 12, each with the mass
+        nearest to it (the ends have what lies beyond them too). With several inputs only a factor common to all
+        lengthscales is learned: one `LogNormal` for a lengthscale that is the same along each, or one per dimension,
+        all with the same `factor`, whose medians say in which ratio they stand.
     refinement : float, default 1
         Multiplies the number of knots per lengthscale.
 
@@ -44,18 +51,22 @@ class SigmoidGP(Intensity):
     --------
     >>> SigmoidGP(upper=10.0, variance=1.0, lengthscale=0.5).integral((0.0, 2.0))
     10.0
+
+    With variance and lengthscale of h to be learned, each known up to a factor of about 2:
+
+    >>> curve = SigmoidGP(10.0, variance=LogNormal(4.0, 2.0), lengthscale=LogNormal(0.5, 2.0))
+    >>> curve.draw((0.0, 2.0), random_state=1).integral() < 20.0
+    True
     """
 
     known = False
 
-    def __init__(self, upper: float | Gamma, variance: float, lengthscale: Any, refinement: float = 1.0) -> None:
+    def __init__(
+        self, upper: float | Gamma, variance: float | LogNormal, lengthscale: Any, refinement: float = 1.0
+    ) -> None:
         self.upper = upper if isinstance(upper, Gamma) else _checks.positive("upper", upper)
-        self.variance = _checks.positive("variance", variance)
-        allowed = "it must be a positive finite number, or one per dimension"
-        stated = _checks.positive_array("lengthscale", lengthscale, allowed)
-        if stated.ndim > 1 or stated.size == 0:
-            raise _checks.fail("lengthscale", lengthscale, allowed)
-        self.lengthscale: float | FloatArray = float(stated) if stated.ndim == 0 else stated
+        self.variance = variance if isinstance(variance, LogNormal) else _checks.positive("variance", variance)
+        self.lengthscale = _lengthscale(lengthscale)
         self.refinement = _checks.positive("refinement", refinement)
         self._gp: GridGP | None = None
 
@@ -63,11 +74,12 @@ class SigmoidGP(Intensity):
         """A copy with its knots laid on the region."""
         if self._gp is not None and self._gp.region == region:
             return self
-        if isinstance(self.lengthscale, np.ndarray):
+        if isinstance(self.lengthscale, np.ndarray | list):
             region.require_dims(len(self.lengthscale), "SigmoidGP lengthscale")
         prepared = SigmoidGP(self.upper, self.variance, self.lengthscale, self.refinement)
-        lengthscales = lengthscale_vector("lengthscale", self.lengthscale, region.n_dims)
-        prepared._gp = GridGP(region, self.variance, lengthscales, self.refinement)
+        median, log_sd = _median_and_log_sd(self.lengthscale)
+        lengthscales = lengthscale_vector("lengthscale", median, region.n_dims)
+        prepared._gp = GridGP(region, self.variance, lengthscales, self.refinement, log_sd)
         return prepared
 
     def process(self, region: Region) -> GridGP:
@@ -119,11 +131,29 @@ class SigmoidGP(Intensity):
         tables = upper.reshape(shape) * np.maximum(expit(gp.sample(n, rng)), 1e-300)
         return thinned_units(tables, upper, region, rng)
 
+    def _h_nodes(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Quadrature of the law of h at a point: nodes and weights that add up to one."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(n)
+        if not isinstance(self.variance, LogNormal):
+            return np.sqrt(self.variance) * nodes, weights / weights.sum()
+        # a mixture of normals: the trapezoidal rule on h = a sinh t, which has the narrow ones and the wide ones
+        top = math.asinh(8.0 * math.exp(3.0 * self.variance.log_sd))
+        t = np.linspace(-top, top, 2 * n + 1)
+        h = math.sqrt(self.variance.median) * math.exp(-self.variance.log_sd) * np.sinh(t)
+        density = self._h_mixture(lambda sd: np.exp(-0.5 * (h[:, None] / sd) ** 2) / sd)
+        weights = density * np.cosh(t)
+        return np.clip(h, -_LARGEST_H, _LARGEST_H), weights / weights.sum()
+
+    def _h_mixture(self, of_sd: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Mean of a function of the sd of h, evaluated for many sd along the last axis."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(64)
+        median, log_sd = _median_and_log_sd(self.variance)
+        return np.asarray(of_sd(np.sqrt(median * np.exp(log_sd * nodes))) @ (weights / weights.sum()))
+
     def _level_nodes(self) -> list[tuple[float, float]]:
         """Quadrature of the law of λ at a point: the same at every point, because h is stationary."""
-        nodes, weights = np.polynomial.hermite_e.hermegauss(64)
-        shares = expit(np.sqrt(self.variance) * nodes)
-        weights = weights / weights.sum()
+        h, weights = self._h_nodes(64)
+        shares = expit(h)
         if isinstance(self.upper, Gamma):
             probabilities, uppers = gamma_nodes(self.upper, 48)
         else:
@@ -137,13 +167,19 @@ class SigmoidGP(Intensity):
 
     def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
         """Quantiles of λ at a point; with an unknown λ* by inverting P(λ ≤ t) = E_h P(λ* ≤ t / sigmoid(h))."""
-        if not isinstance(self.upper, Gamma):
+        if not isinstance(self.upper, Gamma) and not isinstance(self.variance, LogNormal):
             return np.asarray(self.upper * expit(np.sqrt(self.variance) * special.ndtri(probabilities)))
         from scipy import optimize  # slow to import
 
-        nodes, weights = np.polynomial.hermite_e.hermegauss(128)
-        weights = weights / weights.sum()
-        shares = np.maximum(expit(np.sqrt(self.variance) * nodes), 1e-300)
+        if not isinstance(self.upper, Gamma):  # the law of h is a mixture of normals
+
+            def above(h: float, probability: float) -> float:
+                return float(self._h_mixture(lambda sd: special.ndtr(h / sd))) - probability
+
+            found = [optimize.brentq(above, -1e9, 1e9, args=(float(p),)) for p in probabilities]
+            return np.asarray(self.upper * expit(found))
+        h, weights = self._h_nodes(128)
+        shares = np.maximum(expit(h), 1e-300)
         shape, rate = self.upper.shape, self.upper.rate
 
         def excess(log_level: float, probability: float) -> float:
@@ -163,3 +199,28 @@ class SigmoidGP(Intensity):
 
     def __repr__(self) -> str:
         return f"SigmoidGP(upper={self.upper!r}, variance={self.variance!r}, lengthscale={self.lengthscale!r})"
+
+
+def _lengthscale(stated: Any) -> float | FloatArray | LogNormal | list[LogNormal]:
+    """Numbers or priors, checked."""
+    if isinstance(stated, LogNormal):
+        return stated
+    if isinstance(stated, list | tuple) and any(isinstance(one, LogNormal) for one in stated):
+        if not all(isinstance(one, LogNormal) and one.factor == stated[0].factor for one in stated):
+            allowed = "priors must be one LogNormal, or one per dimension with the same factor: a common one is learned"
+            raise _checks.fail("lengthscale", stated, allowed)
+        return list(stated)
+    allowed = "it must be a positive finite number or a LogNormal, or one per dimension"
+    array = _checks.positive_array("lengthscale", stated, allowed)
+    if array.ndim > 1 or array.size == 0:
+        raise _checks.fail("lengthscale", stated, allowed)
+    return float(array) if array.ndim == 0 else array
+
+
+def _median_and_log_sd(stated: float | FloatArray | LogNormal | list[LogNormal]) -> tuple[float | FloatArray, float]:
+    """Medians, and the standard deviation of the logarithm, 0 for numbers."""
+    if isinstance(stated, LogNormal):
+        return stated.median, stated.log_sd
+    if isinstance(stated, list):
+        return np.array([one.median for one in stated]), stated[0].log_sd
+    return stated, 0.0

@@ -5,7 +5,8 @@ Written for arviz-base alone, which has the same `from_dict` on the 0.8 line (Py
 Groups and variables (dimensions besides chain and draw in brackets; obs_id is the row of X, place a point of the grid):
 
     posterior             n_units, and what is unknown of noise, amplitude, bias, level, freedom; f [place], lengthscale
-                          [place], intensity [place], noise_curve [place]
+                          [place], intensity [place], noise_curve [place]; of the Gaussian process of a sigmoid-GP
+                          intensity curve_variance, curve_lengthscale [feature]
     sample_stats          lp (log posterior density), log_marginal_likelihood; acceptance (chain, move)
     prior                 the same variables as posterior, from the prior
     prior_predictive, posterior_predictive, log_likelihood      y [obs_id]
@@ -102,7 +103,7 @@ def to_arviz(
     along = ["place"]
     dims: dict[str, list[str]] = {name: along for name in ("f", "lengthscale", "intensity", "noise_curve")}
     dims |= {"y": ["obs_id"], "X": ["obs_id", "feature"], "row": ["obs_id"], "grid": ["place", "feature"]}
-    dims |= {"sample_weight": ["obs_id"]}
+    dims |= {"sample_weight": ["obs_id"], "curve_lengthscale": ["feature"]}
     coords: dict[str, Any] = {
         "place": places[:, 0] if places.shape[1] == 1 else np.arange(len(places)),
         "obs_id": np.arange(len(y)),
@@ -149,6 +150,8 @@ def _posterior_variables(
         "bias": posterior.bias[draws],
         "level": values[:, 2] / scaling.volume,
         "freedom": values[:, 3],
+        "curve_variance": _rows(posterior.curve_variance, draws),
+        "curve_lengthscale": _rows(posterior.curve_lengthscale, draws),
         "f": posterior.subset(draws)(places),
         "lengthscale": posterior.lengthscale(places)[draws],
         "intensity": posterior.intensity(places)[draws],
@@ -156,9 +159,15 @@ def _posterior_variables(
     }
 
 
+def _rows(values: FloatArray | None, draws: NDArray[np.int64]) -> FloatArray:
+    """Some draws of what a model may not have."""
+    return np.full(len(draws), np.nan) if values is None else values[draws]
+
+
 def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Variables that differ between draws, and those that were stated; what the model does not have is in neither."""
     noise, intensity = prior.noise, prior.intensity
+    process = intensity.process(prior.region) if isinstance(intensity, SigmoidGP) else None
     unknown = {
         "noise": isinstance(noise_level(noise), LogNormal | InverseGamma) if noise is not None else False,
         "amplitude": isinstance(prior.amplitude, LogNormal),
@@ -166,6 +175,8 @@ def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[st
         "level": isinstance(intensity, UnknownConstant)
         or (isinstance(intensity, SigmoidGP) and not isinstance(intensity.upper, float)),
         "freedom": isinstance(noise, RobustNoise) and isinstance(noise.freedom, LogNormal),
+        "curve_variance": process is not None and process.variance_log_sd > 0,
+        "curve_lengthscale": process is not None and len(process.lengthscales) > 1,
         "lengthscale": not intensity.known,
         "intensity": not intensity.known,
         "noise_curve": isinstance(noise, VaryingNoise),
@@ -174,6 +185,8 @@ def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[st
         "freedom": isinstance(noise, RobustNoise),
         "noise_curve": isinstance(noise, VaryingNoise),
         "level": not intensity.known,
+        "curve_variance": process is not None,
+        "curve_lengthscale": process is not None,
     }
     inside = {k: v for k, v in variables.items() if unknown.get(k, True)}
     known = {k: v for k, v in variables.items() if not unknown.get(k, True) and exists.get(k, True)}
@@ -207,6 +220,8 @@ def _prior_variables(
         "bias": offset + drawn.networks.biases,
         "level": drawn.level,
         "freedom": drawn.freedom,
+        "curve_variance": drawn.curve_variance,
+        "curve_lengthscale": drawn.curve_lengthscale,
         "f": offset + drawn.networks(places),
         "lengthscale": math.sqrt(2.0) / scale_of(intensity, prior.s0, prior.n_dims),
         "intensity": intensity,

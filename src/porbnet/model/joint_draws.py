@@ -17,6 +17,7 @@ from porbnet.model.moments import scale_of
 from porbnet.model.network import Network, Networks
 from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise, VaryingNoise, noise_level
+from porbnet.region import Region
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,7 @@ class JointDraws:
     networks : the functions
     intensities : the intensity that each network's units come from
     level : (n,) λ* of a sigmoid-GP intensity, λ of an unknown constant, NaN if the intensity is known
+    curve_variance, curve_lengthscale : (n,), (n, n_dims) of the Gaussian process of a sigmoid-GP intensity, else NaN
     amplitude, noise : (n,) in the units of the output; noise is the level of a curve, the scale of Student-t errors
     freedom : (n,) degrees of freedom of the errors; 0 for Gaussian errors
     noise_curves : the noise over its level, of points of shape (n_points, n_dims)
@@ -34,6 +36,8 @@ class JointDraws:
     networks: Networks
     intensities: list[Intensity]
     level: FloatArray
+    curve_variance: FloatArray
+    curve_lengthscale: FloatArray
     amplitude: FloatArray
     noise: FloatArray
     freedom: FloatArray
@@ -73,8 +77,12 @@ def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
     noise = prior.noise
     amplitude = numbers(prior.amplitude)
     level, intensities, networks, curves = np.full(n, np.nan), [], [], []
+    variance, lengthscale = np.full(n, np.nan), np.full((n, prior.n_dims), np.nan)
     for i in range(n):
-        intensity, level[i] = _intensity(prior, rng)
+        if isinstance(prior.intensity, SigmoidGP):
+            intensity, level[i], variance[i], lengthscale[i] = _sigmoid_gp(prior.intensity, prior.region, rng)
+        else:
+            intensity, level[i] = _intensity(prior, rng)
         intensities.append(intensity)
         networks.append(_network(prior, intensity, float(amplitude[i]), rng))
         curves.append(_noise_curve(prior, rng))
@@ -82,6 +90,8 @@ def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
         Networks.of(networks),
         intensities,
         level,
+        variance,
+        lengthscale,
         amplitude,
         np.zeros(n) if noise is None else numbers(noise_level(noise)),
         numbers(noise.freedom) if isinstance(noise, RobustNoise) else np.zeros(n),
@@ -94,12 +104,19 @@ def _intensity(prior: Prior, rng: np.random.Generator) -> tuple[Intensity, float
     intensity, region = prior.intensity, prior.region
     if intensity.known:
         return intensity, np.nan
-    if isinstance(intensity, SigmoidGP):
-        upper = intensity.upper if isinstance(intensity.upper, float) else float(intensity.upper.sample(1, rng)[0])
-        curve = expit(intensity.process(region).sample(1, rng)[0])
-        return Tabulated(region, upper * np.maximum(curve, 1e-300)), upper
     drawn = intensity.draw(region, rng)
     return drawn, drawn.upper_bound(region)
+
+
+def _sigmoid_gp(
+    intensity: SigmoidGP, region: Region, rng: np.random.Generator
+) -> tuple[Intensity, float, float, FloatArray]:
+    """An intensity from the prior, its λ*, and the variance and lengthscales of its Gaussian process."""
+    upper = intensity.upper if isinstance(intensity.upper, float) else float(intensity.upper.sample(1, rng)[0])
+    process = intensity.process(region)
+    z = rng.standard_normal((1, process.n_whitened))
+    drawn = Tabulated(region, upper * np.maximum(expit(process.expand(z)[0]), 1e-300))
+    return drawn, upper, float(process.variances(z)[0]), process.lengthscales[process.which_lengthscales(z)[0]]
 
 
 def _network(prior: Prior, intensity: Intensity, amplitude: float, rng: np.random.Generator) -> Network:

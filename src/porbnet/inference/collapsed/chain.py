@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet.inference.collapsed.field import expand, reweight, set_intensity
+from porbnet.inference.collapsed.field import reweight, set_intensity
 from porbnet.inference.collapsed.levels import room_needed
 from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.process import expand
 from porbnet.inference.collapsed.state import (
     LEVEL,
     MOST_HELD,

@@ -21,8 +21,9 @@ from typing import Any
 
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet.inference.collapsed.birth_death import accept
-from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, reweight
+from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
+from porbnet.inference.collapsed.process import draw_ellipse, expand
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import copy_units, rebuild
 
@@ -81,7 +82,7 @@ def curve_update(varying: Varying, trial: Trial, counts: Any, errors: Any, noise
     """One elliptical slice update of the noise curve given the residuals."""
     field = varying.noise
     n = len(field.z)
-    draw_ellipse(field, trial, rng)
+    draw_ellipse(field, False, trial, rng)
     height = curve_log_likelihood(varying, field.table, counts, errors, noise) + math.log(1.0 - rng.random())
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()

@@ -14,6 +14,13 @@ The angle is sought on an arc of random width placed at random around the curren
 original, wastes most evaluations where the data say much. The ellipse runs through all curves, or through those with
 the same values at a few places (`draw_ellipse`).
 
+The law of the curve. An unknown variance v and lengthscale ℓ of h are functions of coefficients ζ ~ N(0, I) of their own,
+independent of z a priori: h = √v(ζ) B(ℓ(ζ)) z. Given z, the target is N(ζ; 0, I) L(z, ζ) with either L above, so that the
+same slice sampling on an ellipse through ζ alone leaves it invariant: a height u ~ U(0, L) is drawn, and points of the
+ellipse are tried, from a bracket that shrinks towards the current state, until one has L above u. No density of ζ or z
+enters, for the ellipse leaves N(0, I) invariant and z stays, and the map to h has no Jacobian, for it acts only through L. L
+jumps where ℓ goes over to its next value, which a slice does not mind.
+
 Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
 """
 
@@ -25,12 +32,12 @@ from typing import Any
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import log_marginal
+from porbnet.inference.collapsed.process import draw_ellipse, expand
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
     FIELD_MARKED,
     LEVEL,
-    MOST_HELD,
     NOISE,
     Data,
     Field,
@@ -53,46 +60,6 @@ from porbnet.inference.collapsed.units import (
 
 MOST_SHRINKS = 100
 LOG_ARCS = 2.0  # arcs searched are between exp(-2) of the circle and all of it
-
-
-@kernel
-def expand(field: Field, z: Any, table: Any) -> None:
-    """Set table = h at the knots for coefficients z: one basis after the other, axis by axis."""
-    n_dims = len(field.ranks)
-    left, right = 1, 1
-    for d in range(1, n_dims):
-        right *= field.ranks[d]
-    start, source, target = 0, 0, 1
-    for i in range(len(z)):
-        if i < len(field.z):
-            field.buffers[source, i] = z[i]
-    for d in range(n_dims):
-        rank, size = field.ranks[d], field.sizes[d]
-        # the tensor is (left, rank, right); it becomes (left, size, right)
-        for a in range(left):
-            block = field.buffers[target, a * size * right : (a + 1) * size * right]
-            for i in range(size * right):
-                block[i] = 0.0
-            for m in range(rank):
-                basis = field.bases[start + m * size : start + (m + 1) * size]
-                at = (a * rank + m) * right
-                if right == 1:
-                    f = field.buffers[source, at]
-                    for g in range(size):
-                        block[g] += f * basis[g]
-                else:
-                    old = field.buffers[source, at : at + right]
-                    for g in range(size):
-                        f, new = basis[g], block[g * right : (g + 1) * right]
-                        for r in range(right):
-                            new[r] += f * old[r]
-        start += size * rank
-        left *= size
-        if d + 1 < n_dims:
-            right //= field.ranks[d + 1]
-        source, target = target, source
-    for i in range(left):
-        table[i] = field.buffers[source, i]
 
 
 @kernel
@@ -186,65 +153,9 @@ def log_likelihood(
 
 
 @inner_kernel
-def draw_ellipse(field: Field, trial: Trial, rng: Any) -> None:
-    """The half axes of an ellipse through z that leaves h at a few places where it is.
-
-    h at a knot is b·z with b the basis there. With q_1, q_2, ... orthonormal and of the same span as the b of the held
-    knots, the rest of z, z - Σ (q·z) q, is independent of the q·z and has the law of the rest of ν ~ N(0, I), so that
-    an ellipse through these two rests leaves the prior invariant: it is the prior of the curve given its values at the
-    held knots. These lie at random in a random window, whatever the state. Where the data say much about part of a
-    curve, holding it there lets the rest move far.
-    """
-    n_dims, n = len(field.ranks), len(field.z)
-    for d in range(n_dims):
-        low, high = int(rng.random() * field.sizes[d]), int(rng.random() * field.sizes[d])
-        trial.window[d, 0], trial.window[d, 1] = min(low, high), abs(high - low) + 1
-    anchor, direction = trial.axes[0], trial.axes[1]
-    for i in range(n):
-        anchor[i] = field.z[i]
-        direction[i] = rng.standard_normal()
-    used = 2
-    for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
-        q = trial.axes[used]
-        for i in range(n):
-            q[i] = 1.0
-        start, inner = 0, n
-        for d in range(n_dims):
-            rank, size = field.ranks[d], field.sizes[d]
-            knot = trial.window[d, 0] + int(rng.random() * trial.window[d, 1])
-            inner //= rank
-            for i in range(n):
-                q[i] *= field.bases[start + ((i // inner) % rank) * size + knot]
-            start += size * rank
-        whole, rest = 0.0, 0.0
-        for i in range(n):
-            whole += q[i] * q[i]
-        for _repeat in range(2):  # twice is enough for orthogonality to rounding
-            for j in range(2, used):
-                other, along = trial.axes[j], 0.0
-                for i in range(n):
-                    along += other[i] * q[i]
-                for i in range(n):
-                    q[i] -= along * other[i]
-        for i in range(n):
-            rest += q[i] * q[i]
-        if rest < 1e-6 * whole:
-            continue  # as good as held already
-        scale = 1.0 / math.sqrt(rest)
-        used += 1
-        for i in range(n):
-            q[i] *= scale
-        for j in range(2):
-            axis, along = trial.axes[j], 0.0
-            for i in range(n):
-                along += axis[i] * q[i]
-            for i in range(n):
-                axis[i] -= along * q[i]
-
-
-@inner_kernel
 def elliptical_update(
     which: int,
+    of_law: bool,
     data: Data,
     shape: Shape,
     hyper: Hyper,
@@ -257,7 +168,7 @@ def elliptical_update(
     log_p: float,
     rng: Any,
 ) -> float:
-    """One elliptical slice update of the intensity's curve, held at a few places; P is left stale.
+    """One elliptical slice update of the intensity's curve, held at a few places, or of its law; P is left stale.
 
     Takes the current log p(y) and returns the new one.
     """
@@ -269,7 +180,7 @@ def elliptical_update(
         height += centers_log_density(shape, units, values[LEVEL])
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
-    draw_ellipse(field, trial, rng)
+    draw_ellipse(field, of_law, trial, rng)
     tuning.tried[which] += 1
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()

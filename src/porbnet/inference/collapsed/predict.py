@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from porbnet._numba import inlined_kernel
 from porbnet._numba import lean_kernel as kernel
-from porbnet.inference.collapsed.field import expand, reweight
+from porbnet.inference.collapsed.field import reweight
 from porbnet.inference.collapsed.gaussian import refresh
+from porbnet.inference.collapsed.process import expand
 from porbnet.inference.collapsed.state import LEVEL, Data, Hyper, Tuning, Units, Varying, Work
 from porbnet.inference.collapsed.units import append, clear, scale_at, unit_values
 

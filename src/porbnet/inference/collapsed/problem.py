@@ -14,7 +14,7 @@ from porbnet._checks import FloatArray
 from porbnet.defaults import mean_and_sd
 from porbnet.distributions import Gamma, InverseGamma, LogNormal
 from porbnet.errors import PorbnetWarning, StatementError
-from porbnet.grid_gp import GridGP, lengthscale_vector
+from porbnet.grid_gp import LENGTHSCALE_STEP, GridGP, lengthscale_vector
 from porbnet.inference.collapsed.state import Data, Field, Hyper, Shape
 from porbnet.intensity import Constant, FromFunction, Intensity, Piecewise, SigmoidGP, Tabulated, UnknownConstant
 from porbnet.intensity.tabulated import interpolation_weights, trapezoid
@@ -167,31 +167,35 @@ def _hyper(prior: Prior, scaling: Scaling) -> Hyper:
 def empty_field() -> Field:
     """No curve."""
     none, counts = np.zeros(0), np.zeros(0, dtype=np.int64)
-    return Field(none, none.copy(), none.copy(), counts, counts.copy(), none.copy(), np.zeros((2, 0)))
+    ranks = np.zeros((1, 0), dtype=np.int64)
+    return Field(none, none.copy(), none.copy(), ranks, counts, none.copy(), np.zeros((2, 0)), 0.0, 1.0)
 
 
 def field_of(process: GridGP, scaling: Scaling) -> Field:
     """A Gaussian process at knots as the kernels take it, with all coefficients zero."""
-    bases = [b.copy() for b in process.bases]
-    bases[0] *= math.sqrt(process.variance)
+    bases = [
+        (b * math.sqrt(process.variance) if d == 0 else b).T.ravel() for row in process.bases for d, b in enumerate(row)
+    ]
     area = np.ones(1)
     for width, size in zip(process.region.widths / scaling.divisor, process.shape, strict=True):
         weights = np.full(size, width / (size - 1))
         weights[[0, -1]] *= 0.5
         area = np.multiply.outer(area, weights).ravel()
     # largest tensor on the way from coefficients to knots
-    room, sizes = process.n_coefficients, list(process.coefficient_shape)
+    room, sizes = process.n_whitened, list(process.coefficient_shape)
     for d, size in enumerate(process.shape):
         sizes[d] = size
         room = max(room, math.prod(sizes))
     return Field(
-        np.zeros(process.n_coefficients),
+        np.zeros(process.n_whitened),
         np.zeros(math.prod(process.shape)),
-        np.concatenate([b.T.ravel() for b in bases]),
-        np.array(process.coefficient_shape, dtype=np.int64),
+        np.concatenate(bases),
+        np.array([[b.shape[1] for b in row] for row in process.bases], dtype=np.int64),
         np.array(process.shape, dtype=np.int64),
         area,
         np.zeros((2, room)),
+        0.5 * process.variance_log_sd,
+        LENGTHSCALE_STEP,
     )
 
 

@@ -173,12 +173,16 @@ class Units(NamedTuple):
 class Field(NamedTuple):
     """A Gaussian process at knots, h = √variance (B_1 ⊗ ... ⊗ B_D) z, see `porbnet.grid_gp`; nothing if z is empty.
 
-    z : (n_coefficients,) whitened coefficients
+    z : (n_whitened,) whitened coefficients, those of an unknown variance and lengthscale last
     table : (n_knots,) h, flat
-    bases : B_1ᵀ, ..., B_Dᵀ (coefficients by knots) one after the other, flat, √variance in the first
-    ranks, sizes : (n_dims,) coefficients and knots per dimension
+    bases : for each lengthscale B_1ᵀ, ..., B_Dᵀ (coefficients by knots) one after the other, flat, √variance (or that
+        of its median) in the first
+    ranks : (n_lengthscales, n_dims) coefficients per dimension, the most in the first row
+    sizes : (n_dims,) knots per dimension
     area : (n_knots,) weights of the trapezoidal rule on the box
     buffers : (2, room) work space
+    log_sd : of √variance, 0 if it is known
+    step : between lengthscales, in units of their coefficient
     """
 
     z: Any
@@ -188,6 +192,8 @@ class Field(NamedTuple):
     sizes: Any
     area: Any
     buffers: Any
+    log_sd: float
+    step: float
 
 
 class Varying(NamedTuple):

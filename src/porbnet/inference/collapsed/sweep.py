@@ -12,6 +12,7 @@ from porbnet.inference.collapsed.errors import draw_weights, errors_update
 from porbnet.inference.collapsed.field import elliptical_update
 from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refresh
 from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
+from porbnet.inference.collapsed.process import n_of_curve
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
@@ -71,7 +72,7 @@ def slow_updates(
     adapt: float,
     rng: Any,
 ) -> None:
-    """Hyper-parameters and the intensity's curve."""
+    """Hyper-parameters, the intensity's curve and its law."""
     if hyper.level_shape > 0.0:
         log_p = refresh(data, units, hyper, values, tuning)
         level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
@@ -82,9 +83,16 @@ def slow_updates(
         return
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
     log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
-    for i in range(plan.n_centered + plan.n_marked):
-        which = FIELD_CENTERED if i < plan.n_centered else FIELD_MARKED
-        log_p = elliptical_update(which, data, shape, hyper, units, varying, trial, values, tuning, work, log_p, rng)
+    n_updates = plan.n_centered + plan.n_marked
+    is_law_known = n_of_curve(varying.intensity) == len(varying.intensity.z)
+    for i in range(n_updates + (0 if is_law_known else 2)):
+        of_law = i >= n_updates
+        # those of the law are of the first and the last kind
+        kind = i if not of_law else (0 if i == n_updates else n_updates - 1)
+        which = FIELD_CENTERED if kind < plan.n_centered else FIELD_MARKED
+        log_p = elliptical_update(
+            which, of_law, data, shape, hyper, units, varying, trial, values, tuning, work, log_p, rng
+        )
 
 
 @inlined_kernel

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from porbnet import _checks
 from porbnet.inference.collapsed.chain import own_data, own_field, own_shape, start_values
-from porbnet.inference.collapsed.field import expand, set_intensity
+from porbnet.inference.collapsed.field import set_intensity
 from porbnet.inference.collapsed.problem import Problem
+from porbnet.inference.collapsed.process import expand
 from porbnet.inference.collapsed.state import empty_tuning as empty_collapsed_tuning
 from porbnet.inference.collapsed.state import empty_units, empty_work
 from porbnet.inference.collapsed.sweep import Stored
@@ -29,6 +30,7 @@ from porbnet.inference.paper.state import (
     empty_tuning,
 )
 from porbnet.inference.paper.sweep import run, start
+from porbnet.intensity import SigmoidGP
 from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise, VaryingNoise
 
@@ -41,6 +43,13 @@ def check_prior(prior: Prior) -> None:
     if isinstance(prior.noise, VaryingNoise | RobustNoise):
         allowed = "with the paper's sampler it must be a positive number, a LogNormal or an InverseGamma"
         raise _checks.fail("noise", prior.noise, allowed)
+    if isinstance(prior.intensity, SigmoidGP):
+        process = prior.intensity.process(prior.region)
+        learned = {"variance": process.variance_log_sd > 0, "lengthscale": len(process.lengthscales) > 1}
+        for name, unknown in learned.items():
+            if unknown:
+                allowed = "of a SigmoidGP, with the paper's sampler it must be a number (one per dimension)"
+                raise _checks.fail(name, getattr(prior.intensity, name), allowed)
 
 
 def settings_of(sampler: PaperSampler, problem: Problem) -> Settings:

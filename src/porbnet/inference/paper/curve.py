@@ -18,7 +18,8 @@ import math
 from typing import Any
 
 from porbnet._numba import inner_kernel
-from porbnet.inference.collapsed.field import expand, set_intensity
+from porbnet.inference.collapsed.field import set_intensity
+from porbnet.inference.collapsed.process import expand
 from porbnet.inference.collapsed.state import LEVEL, NOISE, Data, Field, Hyper, Shape
 from porbnet.inference.paper.hmc import finish, step_size
 from porbnet.inference.paper.state import CURVE as CURVE_MOVE
@@ -30,16 +31,16 @@ from porbnet.inference.paper.thinning import thinned_share
 @inner_kernel
 def contract(field: Field, by_knot: Any, by_z: Any) -> None:
     """Transpose of `expand`: set by_z = Bᵀ by_knot, one basis after the other, axis by axis."""
-    n_dims = len(field.ranks)
+    n_dims, ranks = len(field.sizes), field.ranks[0]
     left, right, start = 1, 1, 0
     for d in range(n_dims):
         left *= field.sizes[d]
-        start += field.sizes[d] * field.ranks[d]
+        start += field.sizes[d] * ranks[d]
     source, target = 0, 1
     for i in range(left):
         field.buffers[source, i] = by_knot[i]
     for d in range(n_dims - 1, -1, -1):
-        rank, size = field.ranks[d], field.sizes[d]
+        rank, size = ranks[d], field.sizes[d]
         left //= size
         start -= size * rank
         # the tensor is (left, size, right); it becomes (left, rank, right)
