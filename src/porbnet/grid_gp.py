@@ -125,6 +125,21 @@ class GridGP:
         n_kept = int(np.argmax(remaining < _DROPPED_VARIANCE)) + 1
         return np.asarray(vectors[:, :n_kept] * np.sqrt(variances[:n_kept]))
 
+    def spreads(self) -> FloatArray:
+        """Root mean square over the knots of what each coefficient adds to h, without √variance.
+
+        Shape (n_lengthscales, n_coefficients); of those that are not in use, what is negligible.
+        """
+        negligible = math.sqrt(_DROPPED_VARIANCE)
+        result = np.ones((len(self.bases), 1))
+        for d, most in enumerate(self.coefficient_shape):
+            factor = np.full((len(self.bases), most), negligible)
+            for row, bases in enumerate(self.bases):
+                kept = np.sqrt(np.mean(bases[d] ** 2, axis=0))
+                factor[row, : len(kept)] = np.maximum(kept, negligible)
+            result = (result[:, :, None] * factor[:, None, :]).reshape(len(result), -1)
+        return result
+
     @property
     def coefficient_shape(self) -> tuple[int, ...]:
         """Number of whitened coefficients of the curve per dimension."""

@@ -168,7 +168,7 @@ class Posterior:
 
     @property
     def curve_lengthscale(self) -> FloatArray | None:
-        """Lengthscales of h of a sigmoid-GP intensity in every draw, shape (n_draws, n_dims), in the units of the input.
+        """Lengthscales of h of a sigmoid-GP intensity in every draw, shape (n_draws, n_dims), in units of the input.
 
         None with another intensity.
         """

@@ -105,6 +105,9 @@ MUTANTS = {
         ".tried[which] += 1\n"
         "    if SWITCH and of_law:\n        for i in range(n):\n            trial.axes[1, i] *= 0.7\n    width",
     ),
+    "an update of the curve's law without the density of what it holds": Mutant(
+        "field.py", "if value + change > height:", "if value + (0.0 if SWITCH else change) > height:"
+    ),
     "a curve that moves without its law": Mutant(
         "field.py",
         "        field.z[i] = trial.z[i]\n    for i in range(len(field.table)):\n        field.table",

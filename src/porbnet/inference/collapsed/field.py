@@ -14,12 +14,12 @@ The angle is sought on an arc of random width placed at random around the curren
 original, wastes most evaluations where the data say much. The ellipse runs through all curves, or through those with
 the same values at a few places (`draw_ellipse`).
 
-The law of the curve. An unknown variance v and lengthscale ℓ of h are functions of coefficients ζ ~ N(0, I) of their own,
-independent of z a priori: h = √v(ζ) B(ℓ(ζ)) z. Given z, the target is N(ζ; 0, I) L(z, ζ) with either L above, so that the
-same slice sampling on an ellipse through ζ alone leaves it invariant: a height u ~ U(0, L) is drawn, and points of the
-ellipse are tried, from a bracket that shrinks towards the current state, until one has L above u. No density of ζ or z
-enters, for the ellipse leaves N(0, I) invariant and z stays, and the map to h has no Jacobian, for it acts only through L. L
-jumps where ℓ goes over to its next value, which a slice does not mind.
+The law of the curve: an unknown variance v and lengthscale ℓ of h are functions of coefficients ζ ~ N(0, I) of their
+own, independent of z a priori, h = √v(ζ) B(ℓ(ζ)) z. Given z, the target is N(ζ; 0, I) L(z, ζ) with either L above, so
+that the same slice sampling on an ellipse through ζ leaves it invariant: the ellipse takes care of N(0, I), z stays,
+and the map to h acts through L alone. L jumps where ℓ goes over to its next value, which a slice does not mind. Where
+the data say much about the curve, it is the curve that should stay: what is held is z for some coefficients and their
+part of h for the others, chosen at random, whatever the state (`follow_law`); its density given ζ joins L.
 
 Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
 """
@@ -32,7 +32,7 @@ from typing import Any
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import log_marginal
-from porbnet.inference.collapsed.process import draw_ellipse, expand
+from porbnet.inference.collapsed.process import draw_ellipse, expand, follow_law
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
@@ -59,6 +59,7 @@ from porbnet.inference.collapsed.units import (
 )
 
 MOST_SHRINKS = 100
+LOG_SPREADS = math.log(1e4)  # from the largest to the smallest that counts
 LOG_ARCS = 2.0  # arcs searched are between exp(-2) of the circle and all of it
 
 
@@ -181,10 +182,11 @@ def elliptical_update(
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
     draw_ellipse(field, of_law, trial, rng)
+    least = math.exp(LOG_SPREADS * (1.0 - 2.0 * rng.random())) if of_law else 0.0  # half the time above all
     tuning.tried[which] += 1
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()
-    high, value = low + width, 0.0
+    high, value, change = low + width, 0.0, 0.0
     for shrinks in range(MOST_SHRINKS + 1):
         if shrinks == MOST_SHRINKS:
             return log_p
@@ -192,8 +194,10 @@ def elliptical_update(
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
         for i in range(n):
             trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
+        if of_law:
+            change = follow_law(field, least, trial)
         value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values, work)
-        if value > height:
+        if value + change > height:
             break
         if angle < 0.0:
             low = angle

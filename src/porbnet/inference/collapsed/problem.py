@@ -168,7 +168,8 @@ def empty_field() -> Field:
     """No curve."""
     none, counts = np.zeros(0), np.zeros(0, dtype=np.int64)
     ranks = np.zeros((1, 0), dtype=np.int64)
-    return Field(none, none.copy(), none.copy(), ranks, counts, none.copy(), np.zeros((2, 0)), 0.0, 1.0)
+    wide = np.zeros((2, 0))
+    return Field(none, none.copy(), none.copy(), ranks, counts, none.copy(), wide, wide[:1].copy(), 0.0, 1.0)
 
 
 def field_of(process: GridGP, scaling: Scaling) -> Field:
@@ -194,6 +195,7 @@ def field_of(process: GridGP, scaling: Scaling) -> Field:
         np.array(process.shape, dtype=np.int64),
         area,
         np.zeros((2, room)),
+        process.spreads() if process.n_unknown else np.zeros((1, 0)),
         0.5 * process.variance_log_sd,
         LENGTHSCALE_STEP,
     )

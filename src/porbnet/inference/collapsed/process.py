@@ -95,7 +95,7 @@ def expand(field: Field, z: Any, table: Any) -> None:
 def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
     """The half axes of an ellipse through z: of the curve, with h left where it is at a few places, or of its law.
 
-    Of the law: the coefficients of the curve are held, and one or both of those of its variance and lengthscale move.
+    Of the law: one or both of the coefficients of its variance and lengthscale move (see `follow_law` for the curve).
     Of the curve: its law is held.
 
     h at a knot is b·z with b the basis there. With q_1, q_2, ... orthonormal and of the same span as the b of the held
@@ -160,3 +160,25 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
                 along += axis[i] * q[i]
             for i in range(n):
                 axis[i] -= along * q[i]
+
+
+@inner_kernel
+def follow_law(field: Field, least: float, trial: Trial) -> float:
+    """Let the larger parts of the curve stay where they are when the law moves: rescale their coefficients in `trial`.
+
+    With σ_m the spread of what coefficient m adds to h, √v times its entry in `spreads`, u_m = σ_m z_m is held in place
+    of z_m wherever the spread at the median lengthscale is at least `least`. Given ζ, u ~ N(0, σ²), so that in terms
+    of (u, ζ) the target is N(ζ; 0, I) L Π_m N(u_m / σ_m; 0, 1) / σ_m. Returns the logarithm of the last product over
+    its current value, Σ_m ½ (z_m² - z'_m²) + log(σ_m / σ'_m) with z'_m = z_m σ_m / σ'_m.
+    """
+    n, total = n_of_curve(field), 0.0
+    median = field.spreads[len(field.spreads) // 2]
+    old, new = field.spreads[lengthscale_of(field, field.z)], field.spreads[lengthscale_of(field, trial.z)]
+    log_factor = field.log_sd * (field.z[n] - trial.z[n]) if field.log_sd > 0.0 else 0.0
+    for m in range(n):
+        trial.z[m] = field.z[m]
+        if median[m] >= least:
+            log_ratio = log_factor + math.log(old[m] / new[m])
+            trial.z[m] *= math.exp(log_ratio)
+            total += log_ratio + 0.5 * (field.z[m] * field.z[m] - trial.z[m] * trial.z[m])
+    return total

@@ -181,6 +181,8 @@ class Field(NamedTuple):
     sizes : (n_dims,) knots per dimension
     area : (n_knots,) weights of the trapezoidal rule on the box
     buffers : (2, room) work space
+    spreads : (n_lengthscales, n_coefficients) root mean square of each column of B_1 ⊗ ... ⊗ B_D, if any of the law is
+        unknown; (1, 0) otherwise
     log_sd : of √variance, 0 if it is known
     step : between lengthscales, in units of their coefficient
     """
@@ -192,6 +194,7 @@ class Field(NamedTuple):
     sizes: Any
     area: Any
     buffers: Any
+    spreads: Any
     log_sd: float
     step: float
 
