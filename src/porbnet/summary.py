@@ -26,7 +26,7 @@ def summarize(model: PoRBNetRegressor) -> str:
         ("noise sd", posterior.noise_at(anchors)),
         ("amplitude", posterior.amplitude),
     ]
-    titles = {"log curve var": "curve variance", "log curve ls": "its lengthscale"}
+    titles = {"log curve var": "variance of h", "log curve ls": "lengthscale of h"}
     rows += [(titles[name], np.exp(logs)) for name, logs in learned_law(posterior).items()]
     kappa = model.prior_.units_per_lengthscale
     lines = [

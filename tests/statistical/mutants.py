@@ -95,9 +95,9 @@ MUTANTS = {
     ),
     "an ellipse whose axis has a part that is held": Mutant(
         "field.py",
-        "draw_ellipse(field, of_law, trial, rng)\n    tuning",
+        "draw_ellipse(field, of_law, trial, rng)\n    least",
         "draw_ellipse(field, of_law, trial, rng)\n"
-        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    tuning",
+        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    least",
     ),
     "an update of the curve's law with a narrower prior": Mutant(
         "field.py",

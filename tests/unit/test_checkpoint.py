@@ -76,9 +76,10 @@ def test_a_snapshot_that_forgets_something_is_noticed(forgotten, seed):
     assert not np.array_equal(fresh.draws().values, whole.draws().values)
 
 
-def test_a_fit_with_checkpoints_is_the_same_fit(tmp_path):
-    plain = quiet_fit(X, Y)
-    kept = quiet_fit(X, Y, checkpoint=tmp_path / "c", checkpoint_seconds=0.0)
+@pytest.mark.parametrize("parameters", [{}, KINDS[-1]], ids=["learned", "law learned"])
+def test_a_fit_with_checkpoints_is_the_same_fit(parameters, tmp_path):
+    plain = quiet_fit(X, Y, **parameters)
+    kept = quiet_fit(X, Y, **parameters, checkpoint=tmp_path / "c", checkpoint_seconds=0.0)
     assert same_draws(plain, kept)
     names = sorted(p.name for p in (tmp_path / "c").iterdir())
     assert "fit.npz" in names and "chain1-state.npz" in names and "chain2-draws-00001.npz" in names

@@ -53,6 +53,20 @@ def test_noise_it_cannot_fit_is_named_before_any_work(noise, monkeypatch):
         PoRBNetRegressor(noise=noise, sampler="paper").fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("name", "curve"),
+    [
+        ("variance", SigmoidGP(20.0, LogNormal(2.0), 0.3)),
+        ("lengthscale", SigmoidGP(20.0, 2.0, LogNormal(0.4, 1.5))),
+        ("lengthscale", SigmoidGP(20.0, 2.0, [LogNormal(0.4, 1.5)])),
+    ],
+)
+def test_the_law_of_a_curve_must_be_known(name, curve, monkeypatch):
+    monkeypatch.setattr("porbnet.estimator.run_chains", None)
+    with pytest.raises(StatementError, match=rf"^{name}=.*LogNormal.*with the paper's sampler it must be a number"):
+        PoRBNetRegressor(lengthscale=curve, sampler="paper").fit(X, Y)
+
+
 def test_settings_live_in_the_estimator():
     model = PoRBNetRegressor(sampler=PaperSampler(n_leapfrog=7, plug_in=True))
     assert clone(model).get_params()["sampler"] == PaperSampler(n_leapfrog=7, plug_in=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from fit_tools import model, quiet_fit, same_draws, wave
 
-from porbnet import Prior
-from porbnet.intensity import Piecewise
+from porbnet import LogNormal, Prior
+from porbnet.intensity import Piecewise, SigmoidGP
 
 CASES = [("constant", 1), ("learned", 1), ("constant", 2)]
 EACH = pytest.mark.parametrize("fit", CASES, ids=lambda c: f"{c[0]}-{c[1]}d")
@@ -164,3 +164,33 @@ def test_log_likelihood_is_in_data_units():
         other.posterior_.log_likelihood, model().posterior_.log_likelihood - 40 * np.log(8.0), rtol=1e-9
     )
     assert same_draws(other, model())
+
+
+@pytest.mark.parametrize("n_dims", [1, 2])
+def test_each_draw_has_a_curve_of_its_own_law(n_dims):
+    """λ at the units as the sampler had it; what is known of the law is the same in every draw."""
+    X, y = wave(n_dims=n_dims)
+    lengthscale = [LogNormal(0.7, 1.3), LogNormal(0.9, 1.3)][:n_dims]
+    free = SigmoidGP(12.0, LogNormal(2.0, 2.0), lengthscale)
+    for curve in (free, SigmoidGP(12.0, 2.0, lengthscale), SigmoidGP(12.0, LogNormal(2.0, 2.0), [0.7, 0.9][:n_dims])):
+        fitted = quiet_fit(X, y, lengthscale=curve)
+        posterior = fitted.posterior_
+        variance, lengthscales = posterior.curve_variance, posterior.curve_lengthscale
+        assert variance.shape == (len(posterior),) and lengthscales.shape == (len(posterior), n_dims)
+        assert (np.ptp(variance) > 0.1) == isinstance(curve.variance, LogNormal)
+        assert (np.ptp(lengthscales[:, 0]) > 0.1) == isinstance(curve.lengthscale, list)
+        np.testing.assert_allclose(lengthscales[:, -1] / lengthscales[:, 0], [1.0, 9.0 / 7.0][n_dims - 1])
+        for i in (0, 57, 119):
+            units = slice(*posterior.draws.offsets[i : i + 2])
+            level = posterior.draws.values[i, 2] / posterior.problem.scaling.volume
+            intensity = posterior.intensity(posterior.networks[i].centers)[i]
+            np.testing.assert_allclose(intensity, level * posterior.draws.relative[units], rtol=1e-9)
+        learned = {r.name for r in fitted.diagnostics_.rows} & {"log curve var", "log curve ls"}
+        assert len(learned) == int(np.ptp(variance) > 0) + int(np.ptp(lengthscales[:, 0]) > 0)
+        assert ("variance of h" in fitted.summary()) == ("log curve var" in learned)
+        assert ("lengthscale of h" in fitted.summary()) == ("log curve ls" in learned)
+
+
+def test_other_intensities_have_no_curve():
+    posterior = model("constant").posterior_
+    assert posterior.curve_variance is None and posterior.curve_lengthscale is None
