@@ -95,8 +95,8 @@ MUTANTS = {
     ),
     "an ellipse whose axis has a part that is held": Mutant(
         "field.py",
-        "draw_ellipse(field, of_law, trial, rng)\n    least",
-        "draw_ellipse(field, of_law, trial, rng)\n"
+        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n    least",
+        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n"
         "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    least",
     ),
     "an update of the curve's law with a narrower prior": Mutant(
@@ -105,8 +105,8 @@ MUTANTS = {
         ".tried[which] += 1\n"
         "    if SWITCH and of_law:\n        for i in range(n):\n            trial.axes[1, i] *= 0.7\n    width",
     ),
-    "an update of the curve's law without the density of what it holds": Mutant(
-        "field.py", "if value + change > height:", "if value + (0.0 if SWITCH else change) > height:"
+    "an update of the curve's law with another density of what it holds": Mutant(
+        "field.py", "if value + change > height:", "if value + (2.0 if SWITCH else 1.0) * change > height:"
     ),
     "a curve that moves without its law": Mutant(
         "field.py",

@@ -82,7 +82,7 @@ def curve_update(varying: Varying, trial: Trial, counts: Any, errors: Any, noise
     """One elliptical slice update of the noise curve given the residuals."""
     field = varying.noise
     n = len(field.z)
-    draw_ellipse(field, False, trial, rng)
+    draw_ellipse(field, False, trial.axes, trial.window, rng)
     height = curve_log_likelihood(varying, field.table, counts, errors, noise) + math.log(1.0 - rng.random())
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()

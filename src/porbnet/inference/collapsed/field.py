@@ -181,7 +181,7 @@ def elliptical_update(
         height += centers_log_density(shape, units, values[LEVEL])
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
-    draw_ellipse(field, of_law, trial, rng)
+    draw_ellipse(field, of_law, trial.axes, trial.window, rng)
     least = math.exp(LOG_SPREADS * (1.0 - 2.0 * rng.random())) if of_law else 0.0  # half the time above all
     tuning.tried[which] += 1
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
@@ -195,7 +195,7 @@ def elliptical_update(
         for i in range(n):
             trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         if of_law:
-            change = follow_law(field, least, trial)
+            change = follow_law(field, least, trial.z)
         value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values, work)
         if value + change > height:
             break

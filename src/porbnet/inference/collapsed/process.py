@@ -11,7 +11,7 @@ from typing import Any
 
 from porbnet._numba import inner_kernel
 from porbnet._numba import lean_kernel as kernel
-from porbnet.inference.collapsed.state import MOST_HELD, Field, Trial
+from porbnet.inference.collapsed.state import MOST_HELD, Field
 
 
 @inner_kernel
@@ -92,7 +92,7 @@ def expand(field: Field, z: Any, table: Any) -> None:
 
 
 @inner_kernel
-def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
+def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -> None:
     """The half axes of an ellipse through z: of the curve, with h left where it is at a few places, or of its law.
 
     Of the law: one or both of the coefficients of its variance and lengthscale move (see `follow_law` for the curve).
@@ -105,7 +105,7 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
     curve, holding it there lets the rest move far.
     """
     n_dims, n, n_all = len(field.sizes), n_of_curve(field), len(field.z)
-    anchor, direction = trial.axes[0], trial.axes[1]
+    anchor, direction = axes[0], axes[1]
     for i in range(n_all):
         anchor[i], direction[i] = 0.0, 0.0
     if of_law:
@@ -118,19 +118,19 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
     which = lengthscale_of(field, field.z)
     for d in range(n_dims):
         low, high = int(rng.random() * field.sizes[d]), int(rng.random() * field.sizes[d])
-        trial.window[d, 0], trial.window[d, 1] = min(low, high), abs(high - low) + 1
+        window[d, 0], window[d, 1] = min(low, high), abs(high - low) + 1
     for i in range(n):
         anchor[i] = field.z[i]
         direction[i] = rng.standard_normal()
     used = 2
     for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
-        q = trial.axes[used]
+        q = axes[used]
         for i in range(n):
             q[i] = 1.0
         start, inner = first_basis(field, which), n
         for d in range(n_dims):
             rank, most, size = field.ranks[which, d], field.ranks[0, d], field.sizes[d]
-            knot = trial.window[d, 0] + int(rng.random() * trial.window[d, 1])
+            knot = window[d, 0] + int(rng.random() * window[d, 1])
             inner //= most
             for i in range(n):
                 m = (i // inner) % most
@@ -141,7 +141,7 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
             whole += q[i] * q[i]
         for _repeat in range(2):  # twice is enough for orthogonality to rounding
             for j in range(2, used):
-                other, along = trial.axes[j], 0.0
+                other, along = axes[j], 0.0
                 for i in range(n):
                     along += other[i] * q[i]
                 for i in range(n):
@@ -155,7 +155,7 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
         for i in range(n):
             q[i] *= scale
         for j in range(2):
-            axis, along = trial.axes[j], 0.0
+            axis, along = axes[j], 0.0
             for i in range(n):
                 along += axis[i] * q[i]
             for i in range(n):
@@ -163,8 +163,8 @@ def draw_ellipse(field: Field, of_law: bool, trial: Trial, rng: Any) -> None:
 
 
 @inner_kernel
-def follow_law(field: Field, least: float, trial: Trial) -> float:
-    """Let the larger parts of the curve stay where they are when the law moves: rescale their coefficients in `trial`.
+def follow_law(field: Field, least: float, z: Any) -> float:
+    """Let the larger parts of the curve stay where they are when the law moves to that of z: rescale them in z.
 
     With σ_m the spread of what coefficient m adds to h, √v times its entry in `spreads`, u_m = σ_m z_m is held in place
     of z_m wherever the spread at the median lengthscale is at least `least`. Given ζ, u ~ N(0, σ²), so that in terms
@@ -173,12 +173,11 @@ def follow_law(field: Field, least: float, trial: Trial) -> float:
     """
     n, total = n_of_curve(field), 0.0
     median = field.spreads[len(field.spreads) // 2]
-    old, new = field.spreads[lengthscale_of(field, field.z)], field.spreads[lengthscale_of(field, trial.z)]
-    log_factor = field.log_sd * (field.z[n] - trial.z[n]) if field.log_sd > 0.0 else 0.0
+    old, new = field.spreads[lengthscale_of(field, field.z)], field.spreads[lengthscale_of(field, z)]
+    log_factor = field.log_sd * (field.z[n] - z[n]) if field.log_sd > 0.0 else 0.0
     for m in range(n):
-        trial.z[m] = field.z[m]
         if median[m] >= least:
             log_ratio = log_factor + math.log(old[m] / new[m])
-            trial.z[m] *= math.exp(log_ratio)
-            total += log_ratio + 0.5 * (field.z[m] * field.z[m] - trial.z[m] * trial.z[m])
+            z[m] = field.z[m] * math.exp(log_ratio)
+            total += log_ratio + 0.5 * (field.z[m] * field.z[m] - z[m] * z[m])
     return total

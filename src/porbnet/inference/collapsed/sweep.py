@@ -12,7 +12,6 @@ from porbnet.inference.collapsed.errors import draw_weights, errors_update
 from porbnet.inference.collapsed.field import elliptical_update
 from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refresh
 from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
-from porbnet.inference.collapsed.process import n_of_curve
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
@@ -84,8 +83,7 @@ def slow_updates(
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
     log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
     n_updates = plan.n_centered + plan.n_marked
-    is_law_known = n_of_curve(varying.intensity) == len(varying.intensity.z)
-    for i in range(n_updates + (0 if is_law_known else 2)):
+    for i in range(n_updates + (2 if varying.intensity.spreads.shape[1] > 0 else 0)):
         of_law = i >= n_updates
         # those of the law are of the first and the last kind
         kind = i if not of_law else (0 if i == n_updates else n_updates - 1)
