@@ -105,8 +105,12 @@ MUTANTS = {
         ".tried[which] += 1\n"
         "    if SWITCH and of_law:\n        for i in range(n):\n            trial.axes[1, i] *= 0.7\n    width",
     ),
-    "an update of the curve's law with another density of what it holds": Mutant(
-        "field.py", "if value + change > height:", "if value + (2.0 if SWITCH else 1.0) * change > height:"
+    "an update of the curve's law without the Jacobian of what it holds": Mutant(
+        "field.py",
+        "change = follow_law(field, least, trial.z)\n",
+        "change = follow_law(field, least, trial.z)\n"
+        "            for i in range(n - 2 if SWITCH else 0):\n"
+        "                change -= math.log(trial.z[i] / field.z[i])\n",
     ),
     "a curve that moves without its law": Mutant(
         "field.py",

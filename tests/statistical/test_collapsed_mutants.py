@@ -47,7 +47,7 @@ WHERE_OF_CURVES = {
     "a marked update without silent points": "marked alone",
     "an ellipse whose axis has a part that is held": "both updates",
     "an update of the curve's law with a narrower prior": "law, centered alone",
-    "an update of the curve's law with another density of what it holds": "law, centered alone",
+    "an update of the curve's law without the Jacobian of what it holds": "law, centered alone",
     "a curve that moves without its law": "law, marked alone",
     "a noise curve fitted to another noise level": "noise curve",
 }
