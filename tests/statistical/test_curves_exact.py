@@ -36,7 +36,7 @@ def stated(intensity, noise=0.4, **more):
     return Prior(intensity, 1.5, region=REGION, bias=0.7, noise=noise, units_per_lengthscale=1.3, **more)
 
 
-BOTH, CENTERED, MARKED = (Plan(8, 10, 1, *updates) for updates in ((1, 2), (2, 0), (0, 2)))
+BOTH, CENTERED, MARKED = (Plan(8, 10, *updates) for updates in ((1, 2), (2, 0), (0, 2)))
 
 
 CASES = {
@@ -228,7 +228,7 @@ def test_updates_of_the_law_leave_the_joint_law_alone(seed):
     prior, n, rng = stated(LEARNED_LAW), 2500, np.random.default_rng(seed)
     problem = Problem.of(prior, *observations(rng)[:2])
     process, hyper, region = prior.intensity.process(prior.region), problem.hyper, prior.region
-    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, n, plan=Plan(0, 0, 1, 0, 0))
+    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, n, plan=Plan(0, 0, 0, 0))
     make_room(chain, 200)
     field, data, values = chain.intensity, chain.data, chain.values
     weight_variance = hyper.weight_factor * values[AMPLITUDE] ** 2

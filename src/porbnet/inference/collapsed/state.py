@@ -119,13 +119,11 @@ class Plan(NamedTuple):
     """How much of what a sweep does.
 
     n_birth_death, n_moves : proposals per sweep
-    slow_every : sweeps between updates of hyper-parameters and curves, which cost most
     n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
     """
 
     n_birth_death: int
     n_moves: int
-    slow_every: int = 1
     n_centered: int = 1
     n_marked: int = 2
 

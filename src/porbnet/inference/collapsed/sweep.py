@@ -57,7 +57,7 @@ class Stored(NamedTuple):
 
 
 @inlined_kernel
-def slow_updates(
+def update_values_and_curve(
     data: Data,
     shape: Shape,
     hyper: Hyper,
@@ -105,13 +105,11 @@ def sweep(
     values: Any,
     tuning: Tuning,
     work: Work,
-    slow: bool,
     adapt: float,
     rng: Any,
 ) -> float:
     """One sweep; leaves P and m current, the factor of A fresh, and returns log p(y).
 
-    slow : whether to update hyper-parameters and curves too
     adapt : rate at which step sizes follow the chain, 0 once warm-up is over
     """
     for i in range(max(plan.n_birth_death, plan.n_moves)):
@@ -121,8 +119,7 @@ def sweep(
             birth_or_death(data, shape, hyper, units, values, tuning, work, rng)
         if i < plan.n_moves and units.updates[0] >= 0:
             move(data, shape, hyper, units, values, tuning, work, rng)
-    if slow:
-        slow_updates(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
+    update_values_and_curve(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
     if adapt > 0.0 and units.n[0] > 0:
         typical = 0.0
         for k in range(units.n[0]):
@@ -178,12 +175,11 @@ def run(
                 tuning.accepted[i] = 0
         # the rate falls as 1 / sqrt(sweep), so that the step sizes settle while warm-up lasts
         adapt = 1.0 / math.sqrt(2.0 + at) if at < n_warmup else 0.0
-        slow = at % plan.slow_every == 0
-        if with_errors is not None and slow:
+        if with_errors is not None:
             # a constant None is seen when compiling: without a noise curve or heavy tails this is left out
             refresh(data, units, hyper, values, tuning)
             errors_update(data, hyper, units, varying, trial, values, work, rng)
-        log_p = sweep(data, shape, hyper, plan, units, varying, trial, values, tuning, work, slow, adapt, rng)
+        log_p = sweep(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
         if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
             draw_weights(units, rng, work.vector)
             store(data, units, varying, values, log_p, work.vector, stored, n_stored, used)
