@@ -102,6 +102,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
             if data != "heartrate":  # a stand-in: the paper's numbers are of another series
                 ax.axvline(PAPER[DATA[data]][metric], color="black", linestyle="--", linewidth=0.8)
             ax.set_yticks([-k for k in range(len(labels))], labels if j == 0 else [])
+            ax.set_ylim(0.5 - len(labels), 0.5)  # the same rows across, also where a model is missing
             finish(ax, data if i == 0 else "", METRICS[metric])
     return figure
 
