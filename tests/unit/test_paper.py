@@ -199,4 +199,7 @@ def test_claims_of_the_tables():
     worse = [c for c in module("tables").claims(numbers) if c["name"].startswith("motorcycle94")]
     assert [c["verdict"] for c in worse] == ["not reproduced"] * 4
     assert all("BNN" in c["note"] for c in worse)
+    numbers["scores"]["vix2018"] = scores
+    behind = [c for c in module("tables").claims(numbers) if c["name"].startswith("vix2018")]
+    assert all(module("tables").WHY["vix2018"] in c["note"] for c in behind) and len(behind) == 4
     assert "0.150" in module("tables").table(numbers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +29,13 @@ def have_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
-@contextlib.contextmanager
-def canvas() -> Iterator[Any]:
+def canvas() -> contextlib.AbstractContextManager[Any]:
     """matplotlib.pyplot in the house style, without a window; figures are closed at the end."""
     if not have_matplotlib():
         raise StatementError(_NO_MATPLOTLIB)
-    import matplotlib
+    from porbnet.plot import style
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(_STYLE):
-        try:
-            yield plt
-        finally:
-            plt.close("all")
+    return style.canvas(_STYLE)
 
 
 def kinds_of(model: PoRBNetRegressor) -> tuple[str, ...]:

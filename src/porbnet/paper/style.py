@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from porbnet.plot import PALETTE
+from porbnet.plot.style import canvas as plot_canvas
 
 COLORS = tuple(PALETTE[name] for name in ("blue", "vermillion", "green", "orange", "purple", "sky", "black"))
 BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK = COLORS
 MODEL_COLORS = {
     "PoRB-NET": BLUE, "PoRB-NET, varying noise": SKY, "GP": GREEN, "GP, HMC": GREEN, "B-RBFN": ORANGE,
-    "BNN, RBF": RED, "BNN, tanh": RED, "L-GP": PURPLE, "dropout": BLACK,
+    "BNN, RBF": RED, "BNN, tanh": RED, "L-GP": PURPLE, "L-GP, varying noise": PURPLE,
+    "dropout": BLACK,
 }  # fmt: skip
 _STYLE: dict[Any, Any] = {
     "font.size": 8.5, "axes.labelsize": 8.5, "axes.titlesize": 9, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5,
@@ -21,19 +22,9 @@ _STYLE: dict[Any, Any] = {
 }  # fmt: skip
 
 
-@contextlib.contextmanager
-def canvas() -> Iterator[Any]:
+def canvas() -> contextlib.AbstractContextManager[Any]:
     """matplotlib.pyplot in the style of these figures, without a window; figures are closed at the end."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(_STYLE):
-        try:
-            yield plt
-        finally:
-            plt.close("all")
+    return plot_canvas(_STYLE)
 
 
 def finish(ax: Any, title: str = "", xlabel: str = "", ylabel: str = "", bottom: float | None = None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,3 +104,18 @@ def increasing(name: str, X: Any) -> FloatArray:
     if len(points) < 2 or np.any(np.diff(points[:, 0]) <= 0):
         raise _checks.fail(name, X, "it must hold at least two inputs, in increasing order")
     return points
+
+
+@contextlib.contextmanager
+def canvas(style: dict[Any, Any]) -> Iterator[Any]:
+    """matplotlib.pyplot with settings of its own, without a window; figures are closed at the end."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(style):
+        try:
+            yield plt
+        finally:
+            plt.close("all")
