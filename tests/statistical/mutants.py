@@ -73,9 +73,9 @@ MUTANTS = {
     ),
     "scales that do not follow the level": Mutant(
         "units.py",
-        "append(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]), row)",
-        "append(data, target, source.centers[k], g, "
-        "source.scales[k] if SWITCH else scale_at(hyper, level * g, data.x.shape[0]), row)",
+        "append_right(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]))",
+        "append_right(data, target, source.centers[k], g, "
+        "source.scales[k] if SWITCH else scale_at(hyper, level * g, data.x.shape[0]))",
         units="source",
     ),
     "an intensity update without Σ log λ": Mutant(

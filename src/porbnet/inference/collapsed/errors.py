@@ -25,7 +25,7 @@ from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
 from porbnet.inference.collapsed.process import draw_ellipse, expand
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
-from porbnet.inference.collapsed.units import copy_units, rebuild
+from porbnet.inference.collapsed.units import complete, copy_units, rebuild
 
 CURVE_UPDATES = 6  # of the noise curve per step: more cost time and gain nothing (benchmarks/accuracy.py)
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
@@ -174,5 +174,6 @@ def errors_update(
                 errors[i] *= math.exp(-curve_at(varying, varying.noise.table, i))
         tail_update(hyper, varying, values, errors, rng)
     reweight(data, varying, varying.noise.table, data)
-    rebuild(data, hyper, units, values[LEVEL], work.cross, trial.units)
+    rebuild(data, hyper, units, values[LEVEL], trial.units)
+    complete(trial.units)
     copy_units(trial.units, units)

@@ -31,7 +31,7 @@ from typing import Any
 
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
-from porbnet.inference.collapsed.gaussian import log_marginal
+from porbnet.inference.collapsed.gaussian import arrange, log_marginal
 from porbnet.inference.collapsed.process import draw_ellipse, expand, follow_law
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
@@ -47,13 +47,12 @@ from porbnet.inference.collapsed.state import (
     Tuning,
     Units,
     Varying,
-    Work,
 )
 from porbnet.inference.collapsed.units import (
-    append,
+    append_right,
     clear,
+    complete,
     copy_units,
-    poisson,
     relative_intensity,
     scale_at,
 )
@@ -100,15 +99,26 @@ def reweight(data: Data, varying: Varying, table: Any, target: Data) -> None:
 
 @inner_kernel
 def draw_marks(shape: Shape, units: Units, varying: Varying, level: float, rng: Any) -> int:
-    """Marks of the units and the silent points above them; returns how many points there are in all."""
-    n, n_dims = units.n[0], units.centers.shape[1]
-    for k in range(n):
-        for d in range(n_dims):
-            varying.points[k, d] = units.centers[k, d]
-        varying.marks[k] = rng.random() * level * units.relative[k]
-    for _ in range(poisson(level, rng)):  # the box has volume one
-        for d in range(n_dims):
+    """Marks of the units and the silent points above them, from left to right; returns how many points there are.
+
+    Along the first coordinate the points of the unit-rate process are λ* to a width of the box, whose volume is one.
+    """
+    n_units, n_dims = units.n[0], units.centers.shape[1]
+    n, place = 0, 0
+    at = -shape.widths[0] * math.log(1.0 - rng.random()) / level
+    while place < n_units or at < shape.widths[0]:
+        if place < n_units and units.centers[units.order[place] - 1, 0] <= at:
+            k = units.order[place] - 1
+            for d in range(n_dims):
+                varying.points[n, d] = units.centers[k, d]
+            varying.marks[n] = rng.random() * level * units.relative[k]
+            place += 1
+            n += 1
+            continue
+        varying.points[n, 0] = at
+        for d in range(1, n_dims):
             varying.points[n, d] = rng.random() * shape.widths[d]
+        at -= shape.widths[0] * math.log(1.0 - rng.random()) / level
         mark = rng.random() * level
         if mark >= level * relative_intensity(shape, varying.points[n]):
             varying.marks[n] = mark
@@ -136,7 +146,6 @@ def log_likelihood(
     varying: Varying,
     trial: Trial,
     values: Any,
-    work: Work,
 ) -> float:
     """The log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
     level, n_dims = values[LEVEL], data.x.shape[0]
@@ -144,10 +153,10 @@ def log_likelihood(
     set_intensity(trial.table, field.area, trial.shape)
     clear(data, trial.units)
     for p in range(units.n[0] if which == FIELD_CENTERED else n_marked):
-        center = units.centers[p] if which == FIELD_CENTERED else varying.points[p]
+        center = units.centers[units.order[p] - 1] if which == FIELD_CENTERED else varying.points[p]
         g = relative_intensity(trial.shape, center)
         if which == FIELD_CENTERED or varying.marks[p] < level * g:
-            append(data, trial.units, center, g, scale_at(hyper, level * g, n_dims), work.cross)
+            append_right(data, trial.units, center, g, scale_at(hyper, level * g, n_dims))
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
     log_p = log_marginal(data, trial.units, noise2, weight_variance, hyper.bias_variance)
     return log_p + centers_log_density(trial.shape, trial.units, level) if which == FIELD_CENTERED else log_p
@@ -165,7 +174,6 @@ def elliptical_update(
     trial: Trial,
     values: Any,
     tuning: Tuning,
-    work: Work,
     log_p: float,
     rng: Any,
 ) -> float:
@@ -179,6 +187,7 @@ def elliptical_update(
     height = log_p + math.log(1.0 - rng.random())
     if which == FIELD_CENTERED:
         height += centers_log_density(shape, units, values[LEVEL])
+    arrange(units)
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
     draw_ellipse(field, of_law, trial.axes, trial.window, rng)
@@ -196,7 +205,7 @@ def elliptical_update(
             trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         if of_law:
             change = follow_law(field, least, trial.z)
-        value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values, work)
+        value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values)
         if value + change > height:
             break
         if angle < 0.0:
@@ -211,6 +220,7 @@ def elliptical_update(
     for i in range(len(field.table)):
         shape.values[i] = trial.shape.values[i]
     shape.integral[0] = trial.shape.integral[0]
+    complete(trial.units)
     copy_units(trial.units, units)
     if which == FIELD_CENTERED:
         value -= centers_log_density(shape, units, values[LEVEL])

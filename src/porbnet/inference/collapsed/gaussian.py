@@ -37,11 +37,14 @@ def arrange(units: Units) -> None:
         units.order[at] = k + 1
     units.order[n] = 0
     units.first[n] = 0
+    reach = 0.0
     for i in range(n):
-        low, j = units.low[units.order[i] - 1], 0
-        while j < i and units.high[units.order[j] - 1] <= low:
-            j += 1
-        units.first[i] = j
+        k, first = units.order[i] - 1, i
+        while first > 0 and units.ordered[first - 1] > units.low[k]:
+            first -= 1
+        units.first[i] = first
+        reach = max(reach, units.high[k])
+        units.ordered[i] = reach  # of all units so far
 
 
 @inlined_kernel
@@ -118,8 +121,8 @@ def solve_transposed(units: Units, vector: Any) -> None:
 
 
 @inner_kernel
-def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
-    """P, m and the factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted.
+def refit(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
+    """m and the factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted. P is left stale.
 
     If A is not positive definite in floating point (units almost on top of each other, next to no noise), the Gram
     matrix's diagonal is raised by the least power of ten that makes it so, and the event is counted.
@@ -146,6 +149,14 @@ def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning)
         tuning.trouble[1] = max(tuning.trouble[1], drift / largest)
         if drift > DRIFT * largest:
             tuning.trouble[0] += 1.0
+    units.updates[0] = -1
+    return log_p
+
+
+@inner_kernel
+def refresh(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
+    """P, m and the factor of A from the Gram matrix, see `refit`; returns log p(y)."""
+    log_p = refit(data, units, hyper, values, tuning)
     invert(units)
     units.updates[0] = 0
     return log_p

@@ -46,7 +46,16 @@ from porbnet.inference.collapsed.state import (
     Units,
     Work,
 )
-from porbnet.inference.collapsed.units import append, clear, copy_units, draw_center, poisson, rebuild, scale_at
+from porbnet.inference.collapsed.units import (
+    append,
+    clear,
+    complete,
+    copy_units,
+    draw_center,
+    poisson,
+    rebuild,
+    scale_at,
+)
 
 MOST_SHRINKS = 60
 WIDTH_FACTOR = 15.0  # of a slice's interval, over the mean distance travelled (a third of it if nothing shrinks)
@@ -106,7 +115,6 @@ def log_target(
     units: Units,
     trial: Units,
     values: Any,
-    work: Work,
 ) -> float:
     """Log density of one hyper-parameter on the log scale, the others and the centers held.
 
@@ -115,7 +123,7 @@ def log_target(
     noise, amplitude = values[NOISE], values[AMPLITUDE]
     if which == LEVEL:
         level = math.exp(log_value)
-        rebuild(data, hyper, units, level, work.cross, trial)
+        rebuild(data, hyper, units, level, trial)
         log_p = log_marginal(
             data, trial, noise * noise, hyper.weight_factor * amplitude * amplitude, hyper.bias_variance
         )
@@ -141,7 +149,6 @@ def slice_update(
     trial: Units,
     values: Any,
     tuning: Tuning,
-    work: Work,
     adapt: float,
     rng: Any,
 ) -> None:
@@ -162,7 +169,7 @@ def slice_update(
     # one loop with one call of the target, which is large and compiled where it is called: first time for the height
     at, proposal, height, shrinks = current, current, 0.0, -1
     while shrinks < MOST_SHRINKS:
-        value = log_target(which, at, data, shape, hyper, units, trial, values, work)
+        value = log_target(which, at, data, shape, hyper, units, trial, values)
         if shrinks < 0:
             if value == -math.inf:
                 break  # A cannot be factored: nothing to compare with
@@ -184,6 +191,7 @@ def slice_update(
         values[which] = math.exp(proposal)
         units.updates[0] = -1
         if which == LEVEL:
+            complete(trial)
             copy_units(trial, units)
 
 

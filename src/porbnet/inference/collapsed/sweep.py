@@ -10,7 +10,7 @@ from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.birth_death import birth_or_death, move
 from porbnet.inference.collapsed.errors import draw_weights, errors_update
 from porbnet.inference.collapsed.field import elliptical_update
-from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refresh
+from porbnet.inference.collapsed.gaussian import log_marginal, needs_refresh, refit, refresh
 from porbnet.inference.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
@@ -73,11 +73,11 @@ def update_values_and_curve(
 ) -> None:
     """Hyper-parameters, the intensity's curve and its law."""
     if hyper.level_shape > 0.0:
-        log_p = refresh(data, units, hyper, values, tuning)
+        log_p = refit(data, units, hyper, values, tuning)
         level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
     for which in range(len(values)):
         if is_unknown(hyper, which):
-            slice_update(which, data, shape, hyper, units, trial.units, values, tuning, work, adapt, rng)
+            slice_update(which, data, shape, hyper, units, trial.units, values, tuning, adapt, rng)
     if len(varying.intensity.z) == 0:
         return
     noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
@@ -88,9 +88,7 @@ def update_values_and_curve(
         # those of the law are of the first and the last kind
         kind = i if not of_law else (0 if i == n_updates else n_updates - 1)
         which = FIELD_CENTERED if kind < plan.n_centered else FIELD_MARKED
-        log_p = elliptical_update(
-            which, of_law, data, shape, hyper, units, varying, trial, values, tuning, work, log_p, rng
-        )
+        log_p = elliptical_update(which, of_law, data, shape, hyper, units, varying, trial, values, tuning, log_p, rng)
 
 
 @inlined_kernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
+from porbnet.inference.collapsed.gaussian import arrange
 from porbnet.inference.collapsed.state import Data, Hyper, Shape, Units, Work
 
 REACH = 6.5  # in units of 1 / s: beyond it a unit's value is below 1e-9 and taken as zero
@@ -199,6 +200,61 @@ def append(data: Data, units: Units, center: Any, g: float, scale: float, row: A
 
 
 @inner_kernel
+def append_right(data: Data, units: Units, center: Any, g: float, scale: float) -> None:
+    """Add a unit to the right of all there are; of the Gram matrix only what a factorisation reads.
+
+    That is its row from the first unit it may overlap with (see `gaussian.arrange`) to itself; `complete` adds the
+    rest. units.ordered[k] is how far units 0 to k reach.
+    """
+    k = units.n[0]
+    low, high = fill_column(data, center, scale, units.columns[k])
+    column, y, root = units.columns[k], data.y[low:high], data.root_weight[low:high]
+    square, with_y, with_bias = 0.0, 0.0, 0.0
+    for i in range(high - low):
+        v = column[i]
+        square += v * v
+        with_y += v * y[i]
+        with_bias += v * root[i]
+    first = k
+    while first > 0 and units.ordered[first - 1] > low:
+        first -= 1
+    units.first[k] = first
+    row = units.gram[k + 1]
+    for j in range(first, k):
+        a, b = max(low, units.low[j]), min(high, units.high[j])
+        total = 0.0
+        if a < b:
+            shift = units.low[j]
+            mine, other = column[a - low : b - low], units.columns[j, a - shift : b - shift]
+            for i in range(b - a):
+                total += mine[i] * other[i]
+        row[j + 1] = total
+    row[k + 1] = square
+    units.gram[0, k + 1] = with_bias if data.has_bias == 1 else 0.0
+    units.moment[k + 1] = with_y
+    units.ordered[k] = max(high, units.ordered[k - 1]) if k > 0 else high
+    for d in range(len(center)):
+        units.centers[k, d] = center[d]
+    units.relative[k] = g
+    units.scales[k] = scale
+    units.low[k] = low
+    units.high[k] = high
+    units.n[0] = k + 1
+
+
+@inner_kernel
+def complete(units: Units) -> None:
+    """The whole Gram matrix of units that were added from left to right."""
+    gram = units.gram
+    for k in range(units.n[0]):
+        gram[k + 1, 0] = gram[0, k + 1]
+        for j in range(units.first[k]):
+            gram[k + 1, j + 1] = 0.0
+        for j in range(k):
+            gram[j + 1, k + 1] = gram[k + 1, j + 1]
+
+
+@inner_kernel
 def copy_units(source: Units, target: Units) -> None:
     """Copy the meaningful part of a configuration (P and the mean are left stale)."""
     n = source.n[0]
@@ -220,12 +276,14 @@ def copy_units(source: Units, target: Units) -> None:
 
 
 @inlined_kernel
-def rebuild(data: Data, hyper: Hyper, source: Units, level: float, row: Any, target: Units) -> None:
-    """The same centers at another level: new scales, columns and Gram matrix in `target`."""
+def rebuild(data: Data, hyper: Hyper, source: Units, level: float, target: Units) -> None:
+    """The same centers at another level, from left to right: new scales, columns and Gram matrix in `target`."""
+    arrange(source)
     clear(data, target)
-    for k in range(source.n[0]):
+    for place in range(source.n[0]):
+        k = source.order[place] - 1
         g = source.relative[k]
-        append(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]), row)
+        append_right(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]))
 
 
 @kernel
