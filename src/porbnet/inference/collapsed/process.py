@@ -101,8 +101,8 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
     h at a knot is b·z with b the basis there. With q_1, q_2, ... orthonormal and of the same span as the b of the held
     knots, the rest of z, z - Σ (q·z) q, is independent of the q·z and has the law of the rest of ν ~ N(0, I), so that
     an ellipse through these two rests leaves the prior invariant: it is the prior of the curve given its values at the
-    held knots. These lie at random in a random window, whatever the state. Where the data say much about part of a
-    curve, holding it there lets the rest move far.
+    held knots. These lie at random inside or outside a random window, whatever the state. Where the data say much about
+    part of a curve, holding it there lets the rest move far.
     """
     n_dims, n, n_all = len(field.sizes), n_of_curve(field), len(field.z)
     anchor, direction = axes[0], axes[1]
@@ -122,7 +122,7 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
     for i in range(n):
         anchor[i] = field.z[i]
         direction[i] = rng.standard_normal()
-    used = 2
+    used, outside = 2, int(rng.random() * 2 * n_dims)  # the dimension in which they lie outside the window, if any
     for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
         q = axes[used]
         for i in range(n):
@@ -130,7 +130,12 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
         start, inner = first_basis(field, which), n
         for d in range(n_dims):
             rank, most, size = field.ranks[which, d], field.ranks[0, d], field.sizes[d]
-            knot = window[d, 0] + int(rng.random() * window[d, 1])
+            knot, width = int(rng.random() * size), window[d, 1]
+            if outside >= n_dims or width == size:
+                knot = window[d, 0] + int(rng.random() * width)
+            elif outside == d:
+                knot = int(rng.random() * (size - width))
+                knot += width if knot >= window[d, 0] else 0
             inner //= most
             for i in range(n):
                 m = (i // inner) % most
