@@ -3,16 +3,16 @@
 All of it follows the data: multiply or shift inputs or outputs, and the prior goes along.
 
 - output scale S: the standard deviation of y. Beliefs are about deviations from the mean of y.
-- amplitude: log-normal, median S, factor 2. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
-- lengthscale: along each dimension about 0.2 √D times the range of the inputs. As a curve (D ≤ 3): the intensity is
-  λ* sigmoid(h), λ* ~ Gamma with shape 4 and mean four times the typical level (twice for D > 1, where shorter
-  lengthscales would need too many units), h with variance 4 and a lengthscale of 0.2 ranges. As a constant: give or
-  take a factor 4^(1/D).
+- amplitude: log-normal, median S, factor 3. Noise sd: log-normal, median 0.3 S, factor 3. Bias sd: S.
+- lengthscale: up to three inputs about that of a Gaussian process with a single one (`first_guess`), but not so short
+  that it would take too many units; beyond, 0.2 √D times the range of each input. As a curve (D ≤ 3): the intensity is
+  λ* sigmoid(h), λ* ~ Gamma with shape 4 and mean 1.5 times the typical level, h with variance 6 and a lengthscale of
+  0.2 ranges. As a constant: give or take a factor 4^(1/D).
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
   ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: one, or fewer where the prior would expect more than 400 units (150 for D > 1); a warning says
-  so where that makes fewer than 0.7.
+- units per lengthscale: one, 0.7 for D > 1, or fewer where the prior would expect more than 400 units (150 for D > 1);
+  a warning says so where that makes fewer than 0.7.
 """
 
 from __future__ import annotations
@@ -28,40 +28,37 @@ from porbnet import _checks
 from porbnet._checks import FloatArray
 from porbnet.distributions import LogNormal
 from porbnet.errors import StatementError, StatementWarning
+from porbnet.first_guess import lengthscale_share
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise, VaryingNoise
 from porbnet.region import Region
 
-AMPLITUDE_FACTOR = 2.0
+AMPLITUDE_FACTOR = 3.0
 NOISE_SHARE, NOISE_FACTOR = 0.3, 3.0
-LENGTHSCALE_SHARE = 0.2
+LENGTHSCALE_SHARE = 0.2  # over range and √D, where it is not guessed
+MOST_GUESSED = 3  # dimensions
 LEVEL_FACTOR = 4.0  # of a constant: the width goes as lengthscale ** -D, and a larger one is not affordable
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
-UNITS_PER_LENGTHSCALE = 1.0
+UNITS_PER_LENGTHSCALE, UNITS_PER_LENGTHSCALE_BEYOND = 1.0, 0.7  # for D = 1, beyond
 FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
-# shape of the Gamma prior of λ*, and its mean over the typical level (sigmoid(0) is a half): a long series may need
-# many times the typical level, which for D > 1 would take too many units; a heavier tail makes calm and rough stretches
-# of a series a matter of either lengthscale or noise, between which chains hardly move
-UPPER_SHAPE = 4.0
-UPPER_FACTOR, UPPER_FACTOR_BEYOND = 4.0, 2.0
-CURVE_VARIANCE, CURVE_SHARE = 4.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
+UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
+CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
 NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 2.0, 0.15  # of the noise's
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Scales of the data: mean and sd of y, low, range and typical lengthscale of each input dimension."""
+    """Scales of the data: mean and sd of y, low and range of each input dimension."""
 
     offset: float
     output: float
     low: FloatArray
     range: FloatArray
-    lengthscale: FloatArray
 
     @classmethod
     def of(cls, X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> Scales:
@@ -78,7 +75,7 @@ class Scales:
             _require_sane("X", "range", float(value), LARGEST_SPREAD)
         # a density of units is the inverse of a volume
         _require_sane("X", "volume (product of ranges)", math.prod(ranges), LARGEST_SPREAD)
-        return cls(offset, output, low, ranges, LENGTHSCALE_SHARE * math.sqrt(X.shape[1]) * ranges)
+        return cls(offset, output, low, ranges)
 
 
 def mean_and_sd(y: FloatArray, counts: FloatArray | None = None) -> tuple[float, float]:
@@ -124,10 +121,15 @@ def default_prior(
     n_dims = X.shape[1]
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)
-    typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
-    box = _region(region, scales, typical, n_dims)
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
+    if isinstance(lengthscale, str) and n_dims <= MOST_GUESSED:
+        guess = lengthscale_share((X - scales.low) / scales.range, (y - scales.offset) / scales.output, counts)
+        share = max(guess * math.sqrt(n_dims), _shortest_share(n_dims, spread))
+        typical, anisotropy = share * scales.range, (scales.range if n_dims > 1 else None)
+    else:
+        typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
+    box = _region(region, scales, typical, n_dims)
     kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale, spread)
     stated = lengthscale
     if isinstance(lengthscale, str):
@@ -135,8 +137,7 @@ def default_prior(
         if one_unknown:
             stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
-            mean = level * (UPPER_FACTOR if n_dims == 1 else UPPER_FACTOR_BEYOND)
-            upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / mean)
+            upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
             stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
@@ -181,7 +182,7 @@ def _typical_lengthscale(lengthscale: Any, X: FloatArray, scales: Scales) -> tup
     """Lengthscale along each dimension, for region and width; and the anisotropy to state, or None."""
     n_dims = X.shape[1]
     if isinstance(lengthscale, str | Intensity):
-        return scales.lengthscale, (scales.range if n_dims > 1 else None)
+        return LENGTHSCALE_SHARE * math.sqrt(n_dims) * scales.range, (scales.range if n_dims > 1 else None)
     if callable(lengthscale):
         # checked in full by the prior; here only its size matters
         try:
@@ -189,7 +190,9 @@ def _typical_lengthscale(lengthscale: Any, X: FloatArray, scales: Scales) -> tup
             values = values[np.isfinite(values) & (values > 0)]
         except Exception:
             values = np.empty(0)
-        typical = float(np.median(values)) if len(values) else float(scales.lengthscale[0])
+        typical = (
+            float(np.median(values)) if len(values) else LENGTHSCALE_SHARE * math.sqrt(n_dims) * float(scales.range[0])
+        )
         return np.full(n_dims, typical), None
     numbers = "a positive number" + (f", {n_dims} of them" if n_dims > 1 else "")
     allowed = f"it must be 'learned', 'constant', {numbers}, a callable or an Intensity"
@@ -205,8 +208,20 @@ def _region(region: Any, scales: Scales, typical: FloatArray, n_dims: int) -> Re
         box.require_dims(n_dims, "X")
         return box
     _checks.choice("region", region, ("auto",))
-    margin = np.clip(MARGIN * typical, LEAST_MARGIN * scales.range, MOST_MARGIN * scales.range)
+    margin = scales.range * np.clip(MARGIN * typical / scales.range, LEAST_MARGIN, MOST_MARGIN)
     return Region(scales.low - margin, scales.low + scales.range + margin)
+
+
+def _shortest_share(n_dims: int, spread: float) -> float:
+    """The lengthscale over the range at which `FEW_UNITS_PER_LENGTHSCALE` take as many units as are affordable.
+
+    The region has 1 + 2 margins in ranges on each side, and so many lengthscales may fit into it.
+    """
+    most = math.pow(MOST_UNITS.get(n_dims, MOST_UNITS_BEYOND) / spread, 1.0 / n_dims) / FEW_UNITS_PER_LENGTHSCALE
+    share = 1.0 / most
+    for _ in range(50):  # the margin grows with the lengthscale
+        share = (1.0 + 2.0 * min(max(MARGIN * share, LEAST_MARGIN), MOST_MARGIN)) / most
+    return share
 
 
 def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengthscale: Any, spread: float) -> float:
@@ -214,17 +229,18 @@ def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengths
     if not isinstance(value, str):
         return _checks.positive("units_per_lengthscale", value)
     _checks.choice("units_per_lengthscale", value, ("auto",))
+    wanted = UNITS_PER_LENGTHSCALE if box.n_dims == 1 else UNITS_PER_LENGTHSCALE_BEYOND
     if isinstance(lengthscale, Intensity):
-        return UNITS_PER_LENGTHSCALE
+        return wanted
     lengths = spread * float(np.prod(box.widths / typical))  # region's volume in lengthscales
     most = MOST_UNITS.get(box.n_dims, MOST_UNITS_BEYOND)
     affordable = math.pow(most / lengths, 1.0 / box.n_dims)
-    if affordable < FEW_UNITS_PER_LENGTHSCALE:
+    if affordable < FEW_UNITS_PER_LENGTHSCALE * (1.0 - 1e-9):
         warnings.warn(
-            f"units_per_lengthscale lowered from {UNITS_PER_LENGTHSCALE:g} to {affordable:.2g}, so that the network "
-            f"has about {most:.0f} units instead of {UNITS_PER_LENGTHSCALE**box.n_dims * lengths:,.0f}; "
+            f"units_per_lengthscale lowered from {wanted:g} to {affordable:.2g}, so that the network "
+            f"has about {most:.0f} units instead of {wanted**box.n_dims * lengths:,.0f}; "
             "draws are then less smooth than the lengthscale says; state it to have more",
             StatementWarning,
             stacklevel=4,
         )
-    return min(affordable, UNITS_PER_LENGTHSCALE)
+    return min(affordable, wanted)

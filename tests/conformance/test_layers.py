@@ -19,7 +19,7 @@ RANKS = {
             ("_checks",),
             ("_random", "_numba"),
             ("distributions", "region", "mixture"),
-            ("quadrature", "noise"),
+            ("quadrature", "noise", "first_guess"),
             ("grid_gp",),
             ("intensity",),
             ("model",),

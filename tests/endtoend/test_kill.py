@@ -35,7 +35,7 @@ warnings.simplefilter("ignore")
 folder, seed, wanted = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 driver._CHUNK_SECONDS = 0.01
 data = datasets.load_motorcycle()
-parameters = dict(n_chains=2, n_warmup=300, n_draws=600, thin=4, random_state=3, n_jobs=2, progress=False)
+parameters = dict(n_chains=2, n_warmup=300, n_draws=3000, thin=4, random_state=3, n_jobs=2, progress=False)
 
 
 def start():
@@ -62,7 +62,7 @@ rng = random.Random(seed)
 # the parent makes no threads before it forks: kernels are loaded, joblib is not yet used
 whole = porbnet.PoRBNetRegressor(**parameters | dict(n_jobs=1)).fit(data.X, data.y)
 np.savez(folder + "-whole.npz", **vars(whole.posterior_.draws))
-total = 300 + 600 * 4
+total = 300 + 3000 * 4
 
 
 def reached():

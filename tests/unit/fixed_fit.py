@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from porbnet import PoRBNetRegressor
-from porbnet.defaults import default_prior
+from porbnet import LogNormal, PoRBNetRegressor, Prior
 from porbnet.diagnostics import diagnose
 from porbnet.inference.collapsed.problem import Problem
 from porbnet.inference.draws import ChainDraws
 from porbnet.inference.driver import ChainResult
+from porbnet.intensity import Gamma, SigmoidGP
+from porbnet.noise import VaryingNoise
 from porbnet.posterior import Posterior
 
 N_CHAINS, N_DRAWS = 4, 50
@@ -84,7 +85,16 @@ def fixed_fit():
     """A PoRBNetRegressor that looks fitted, with learned lengthscale and noise curves."""
     X, y = data()
     model = PoRBNetRegressor(noise="varying", n_jobs=1)
-    prior, offset = default_prior(X, y, noise="varying", units_per_lengthscale=1.5)
+    spread, width, offset = y.std(), np.ptp(X), y.mean()
+    level = 1.5 / (0.2 * width)
+    prior = Prior(
+        SigmoidGP(Gamma(4.0, 1.0 / level), 4.0, 0.2 * width),
+        LogNormal(spread, 2.0),
+        region=(X.min() - 0.3 * width, X.max() + 0.3 * width),
+        bias=spread,
+        noise=VaryingNoise(LogNormal(0.3 * spread, 3.0), 2.0, 0.15 * width),
+        units_per_lengthscale=1.5,
+    )
     problem = Problem.of(prior, X, y - offset)
     results = [
         ChainResult(_draws(problem, 1 + c * N_DRAWS), {"birth": 0.5, "death": 0.5}, 0, 0.0, 0.0)

@@ -9,6 +9,7 @@ from fit_tools import wave
 from porbnet import LogNormal, defaults
 from porbnet.defaults import Scales, default_prior
 from porbnet.errors import StatementError, StatementWarning
+from porbnet.first_guess import lengthscale_share
 from porbnet.intensity import Constant, FromFunction, SigmoidGP, UnknownConstant
 
 X, Y = wave(50)
@@ -34,25 +35,29 @@ def test_constant_inputs_have_a_range(value, width):
 def test_defaults_in_data_units():
     prior, offset = default_prior(X, Y, lengthscale="constant")
     assert offset == pytest.approx(Y.mean())
-    assert prior.amplitude == LogNormal(S, 2.0) and prior.noise == LogNormal(0.3 * S, 3.0)
+    assert prior.amplitude == LogNormal(S, 3.0) and prior.noise == LogNormal(0.3 * S, 3.0)
     assert prior.bias == pytest.approx(S) and prior.units_per_lengthscale == pytest.approx(1.0)
     assert isinstance(prior.intensity, UnknownConstant)
     low, high = prior.region.bounds[0]
     width = np.ptp(X)
-    np.testing.assert_allclose([X.min() - low, high - X.max()], 0.3 * width)
-    # about 0.2 of the range, give or take a factor 4: mean and sd of the log
+    share = lengthscale_share((X - X.min()) / width, Y - Y.mean())
+    np.testing.assert_allclose([X.min() - low, high - X.max()], 1.5 * share * width)
+    # about the guess, give or take a factor 4: mean and sd of the log
     levels = prior.intensity.square.sample(200_000, np.random.default_rng(0)) ** 0.5
     logs = np.log(1.0 / levels / width)
-    assert logs.mean() == pytest.approx(np.log(0.2), abs=0.02) and logs.std() == pytest.approx(np.log(4.0), abs=0.02)
+    assert logs.mean() == pytest.approx(np.log(share), abs=0.02) and logs.std() == pytest.approx(np.log(4.0), abs=0.02)
 
 
-@pytest.mark.parametrize(("n_dims", "factor"), [(1, 4.0), (2, 2.0), (3, 2.0)])
-def test_the_upper_level_of_a_curve_is_higher_in_one_dimension(n_dims, factor):
+@pytest.mark.parametrize("n_dims", [1, 2, 3])
+def test_the_level_of_a_curve_is_about_that_of_the_guess(n_dims):
     inputs = np.random.default_rng(0).uniform(size=(60, n_dims))
-    prior, _ = default_prior(inputs, wave(60)[1])
-    upper, lengthscale = prior.intensity.upper, 0.2 * np.sqrt(n_dims) * np.exp(np.mean(np.log(np.ptp(inputs, axis=0))))
-    assert upper.shape == 4.0
-    assert upper.mean == pytest.approx(factor * (prior.units_per_lengthscale / lengthscale) ** n_dims)
+    outputs = np.cos(3.0 * inputs.sum(axis=1))
+    prior, _ = default_prior(inputs, outputs)
+    upper, unit = prior.intensity.upper, (inputs - inputs.min(axis=0)) / np.ptp(inputs, axis=0)
+    typical = lengthscale_share(unit, outputs) * np.sqrt(n_dims) * np.exp(np.mean(np.log(np.ptp(inputs, axis=0))))
+    assert upper.shape == defaults.UPPER_SHAPE
+    assert upper.mean == pytest.approx(1.5 * (prior.units_per_lengthscale / typical) ** n_dims)
+    assert prior.units_per_lengthscale == (1.0 if n_dims == 1 else 0.7)
 
 
 def test_learned_is_a_curve_up_to_three_inputs():
@@ -71,7 +76,7 @@ def test_the_expected_width_is_affordable(kind, n_dims):
         prior, _ = default_prior(inputs, wave(60)[1], lengthscale=kind)
     assert prior.expected_units <= (400.0 if n_dims == 1 else 150.0) * 1.001
     told = [w for w in caught if "units_per_lengthscale lowered" in str(w.message)]
-    assert bool(told) == (prior.units_per_lengthscale < 0.7)
+    assert bool(told) == (prior.units_per_lengthscale < 0.7 - 1e-9)
     # one lengthscale per dimension, each a share of its own range
     np.testing.assert_allclose(prior.anisotropy / prior.anisotropy[0], np.ptp(inputs, axis=0) / np.ptp(inputs[:, 0]))
 

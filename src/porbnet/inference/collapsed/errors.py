@@ -23,6 +23,7 @@ from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
+from porbnet.inference.collapsed.levels import log_noise_prior
 from porbnet.inference.collapsed.process import draw_ellipse, expand
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import complete, copy_units, rebuild
@@ -132,8 +133,7 @@ def log_tails(hyper: Hyper, noise: float, freedom: float, errors: Any) -> float:
     constant = math.lgamma(0.5 * (freedom + 1.0)) - math.lgamma(0.5 * freedom) - 0.5 * math.log(freedom)
     total += len(errors) * (constant - math.log(noise))
     if hyper.noise_log_sd > 0.0:
-        z = (math.log(noise) - hyper.noise_log_mean) / hyper.noise_log_sd
-        total -= 0.5 * z * z
+        total += log_noise_prior(hyper, math.log(noise))
     if hyper.freedom_log_sd > 0.0:
         z = (math.log(freedom) - hyper.freedom_log_mean) / hyper.freedom_log_sd
         total -= 0.5 * z * z

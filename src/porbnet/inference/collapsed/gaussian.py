@@ -122,7 +122,7 @@ def solve_transposed(units: Units, vector: Any) -> None:
 
 @inner_kernel
 def refit(data: Data, units: Units, hyper: Hyper, values: Any, tuning: Tuning) -> float:
-    """m and the factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted. P is left stale.
+    """Mean m and factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted. P is left stale.
 
     If A is not positive definite in floating point (units almost on top of each other, next to no noise), the Gram
     matrix's diagonal is raised by the least power of ten that makes it so, and the event is counted.

@@ -62,6 +62,7 @@ WIDTH_FACTOR = 15.0  # of a slice's interval, over the mean distance travelled (
 # of the level in one update: larger jumps are rejected either way, which keeps the step symmetric, and the slice's
 # interval is no longer than that
 MOST_GROWTH = 2.5
+LEAST_LOG_NOISE = math.log(1e-5)  # in standard deviations of y
 
 
 @kernel
@@ -98,9 +99,15 @@ def log_level_prior(hyper: Hyper, level: float) -> float:
 
 @inner_kernel
 def log_noise_prior(hyper: Hyper, log_noise: float) -> float:
-    """Log density of log σ, up to a constant: normal, or -2 α log σ - β / σ² if σ² ~ InverseGamma(α, β)."""
+    """Log density of log σ, up to a constant: normal, or -2 α log σ - β / σ² if σ² ~ InverseGamma(α, β).
+
+    The normal ends at `LEAST_LOG_NOISE` (or a thousandth of its median, if that is less): outputs that a network can
+    match exactly would else send σ to where rounding decides.
+    """
     if hyper.noise_shape > 0.0:
         return -2.0 * hyper.noise_shape * log_noise - hyper.noise_scale * math.exp(-2.0 * log_noise)
+    if log_noise < min(LEAST_LOG_NOISE, hyper.noise_log_mean - 7.0):
+        return -math.inf
     z = (log_noise - hyper.noise_log_mean) / hyper.noise_log_sd
     return -0.5 * z * z
 

@@ -125,7 +125,7 @@ class Plan(NamedTuple):
     n_birth_death: int
     n_moves: int
     n_centered: int = 1
-    n_marked: int = 2
+    n_marked: int = 3
 
 
 class Units(NamedTuple):
