@@ -19,7 +19,7 @@ from porbnet.baselines import (
 from porbnet.baselines.lgp import Curves, kernel
 from porbnet.comparison import BNNPrior, BRBFNPrior, GaussianProcessPrior
 from porbnet.distributions import LogNormal
-from porbnet.errors import StatementError
+from porbnet.errors import StatementError, StatementWarning
 from porbnet.model.prior import Prior
 
 NUTS = {"n_warmup": 60, "n_draws": 40, "n_chains": 1}
@@ -129,6 +129,19 @@ def test_a_matched_bnn_has_the_upcrossings_and_the_variance_of_its_target(activa
     assert np.isclose(bnn.upcrossings((0.0, 1.0)), net.upcrossings((0.0, 1.0)), rtol=1e-4)
     x = np.linspace(0.0, 1.0, 201)
     assert np.isclose(bnn.variance(x).mean(), net.variance(x).mean(), rtol=1e-6)
+
+
+def test_a_bnn_that_cannot_have_so_many_upcrossings_has_as_many_as_it_can():
+    net = Prior(lengthscale=0.005, amplitude=1.0, region=(-0.1, 1.1), units_per_lengthscale=1.0)
+    with pytest.warns(StatementWarning, match=r"a BNN with 50 units has at most about .* expected upcrossings in"):
+        bnn = matched_bnn(net, (0.0, 1.0), activation="tanh")
+    sds = np.geomspace(1.0, 1e4, 9)
+    assert all(
+        BNNPrior(50, "tanh", input_weight_sd=sd, input_bias_sd=sd, output_weight_sd=1.0).upcrossings((0.0, 1.0))
+        < net.upcrossings((0.0, 1.0))
+        for sd in sds
+    )
+    assert bnn.upcrossings((0.0, 1.0)) > 3.0
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,10 @@ from porbnet.baselines._nuts import jax_modules, sample
 from porbnet.baselines.base import Baseline, Predictive, choose
 from porbnet.comparison import BNNPrior, match_upcrossings
 from porbnet.distributions import LogNormal
+from porbnet.errors import StatementWarning
 from porbnet.model.function_prior import FunctionPrior
+
+N_TRIED = 25  # standard deviations of input weights, to see how many upcrossings a BNN can have
 
 
 class BNNRegressor(Baseline):
@@ -113,7 +117,8 @@ def matched_bnn(
 
     Input weights and hidden biases share one standard deviation, which is what is matched. Output weights are
     scaled so that the variance of f, averaged over the interval, is that of the target there; the output bias is the
-    target's, but makes at most half of that variance.
+    target's, but makes at most half of that variance. Where no standard deviation has so many, the one with the most is
+    taken, and a warning says so.
 
     Parameters
     ----------
@@ -146,4 +151,20 @@ def matched_bnn(
         )
 
     reach = max(abs(low), abs(high))
-    return match_upcrossings(make, target, interval, (0.02 / reach, 5000.0 / reach)).prior
+    least, most = 0.02 / reach, 5000.0 / reach
+    sds = np.geomspace(least, most, N_TRIED)
+    made = [make(float(sd)) for sd in sds]
+    counts, asked = [prior.upcrossings(interval) for prior in made], target.upcrossings(interval)
+    best = int(np.argmax(counts))
+    if asked >= counts[best]:
+        warnings.warn(
+            f"a BNN with {n_units} units has at most about {counts[best]:.3g} expected upcrossings in {(low, high)}, "
+            f"the prior to be matched {asked:.3g}: the BNN with the most is taken",
+            StatementWarning,
+            stacklevel=2,
+        )
+        return made[best]
+    first = next(i for i, count in enumerate(counts) if count > asked)
+    if first == 0:
+        return made[0]
+    return match_upcrossings(make, target, interval, (sds[first - 1], sds[first])).prior
