@@ -32,7 +32,7 @@ WHY = {
     "vix2018": "where the index jumps, the lengthscale learned is a day or two, so that the mean between readings is "
     "pulled back to the bias; with one lengthscale of 0.018 stated, PoRB-NET's RMSE on three splits was about that "
     "of the Gaussian process",
-    "heartrate": "by about a hundredth, spread over the whole range; the likelihood of a Gaussian process leaves "
+    "heartrate": "by some thousandths, spread over the whole range; the likelihood of a Gaussian process leaves "
     "lengthscales from 0.02 to 0.3 of the range open here",
 }
 """Why others are ahead, where they are and the noise is not the reason."""
