@@ -451,8 +451,10 @@ def test_data_without_noise_are_interpolated(kind, n_dims):
 @pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
 def test_few_distinct_rows_many_times_each():
     X, y = np.repeat([[0.0], [0.3], [0.6], [1.0]], 10, axis=0), np.repeat([1.0, -1.0, 2.0, 0.5], 10)
-    mean, sd = quiet_fit(X, y).predict(X, return_std=True)
+    fitted = quiet_fit(X, y)
+    mean, sd = fitted.predict(X, return_std=True)
     assert np.max(np.abs(mean - y)) < 0.1 and np.all(np.isfinite(sd)) and np.max(sd) < 1.0
+    assert fitted.posterior_.noise.min() >= 1e-5 * y.std() * (1.0 - 1e-9)  # below it rounding would decide
 
 
 def test_vanishing_noise_is_told_of():

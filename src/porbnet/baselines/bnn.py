@@ -151,8 +151,7 @@ def matched_bnn(
         )
 
     reach = max(abs(low), abs(high))
-    least, most = 0.02 / reach, 5000.0 / reach
-    sds = np.geomspace(least, most, N_TRIED)
+    sds = np.geomspace(0.02 / reach, 5000.0 / reach, N_TRIED)
     made = [make(float(sd)) for sd in sds]
     counts, asked = [prior.upcrossings(interval) for prior in made], target.upcrossings(interval)
     best = int(np.argmax(counts))
@@ -164,7 +163,5 @@ def matched_bnn(
             stacklevel=2,
         )
         return made[best]
-    first = next(i for i, count in enumerate(counts) if count > asked)
-    if first == 0:
-        return made[0]
-    return match_upcrossings(make, target, interval, (sds[first - 1], sds[first])).prior
+    above = max(1, next(i for i, count in enumerate(counts) if count > asked))
+    return match_upcrossings(make, target, interval, (sds[above - 1], sds[above])).prior

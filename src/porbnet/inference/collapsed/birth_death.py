@@ -26,6 +26,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from porbnet._numba import inner_kernel
 from porbnet.inference.collapsed.gaussian import border, remove
 from porbnet.inference.collapsed.state import (
@@ -45,7 +47,15 @@ from porbnet.inference.collapsed.state import (
     Units,
     Work,
 )
-from porbnet.inference.collapsed.units import draw_center, fill_column, inside, products, relative_intensity, scale_at
+from porbnet.inference.collapsed.units import (
+    draw_center,
+    fill_column,
+    inside,
+    place,
+    products,
+    relative_intensity,
+    scale_at,
+)
 
 SHORTEST, LONGEST = 0.03, 6.0  # of a local move's step, in units of the reference width
 LONG_SHARE = 0.25  # of moves that are long
@@ -78,7 +88,7 @@ def fit_candidate(
     becomes m - p m_k / P_kk, p the k-th column of P.
     """
     low, high = fill_column(data, work.center, scale, work.column)
-    square, with_y = products(data, units, work.column, low, high, work.cross)
+    square, with_y = products(data, units, work.column, low, high, np.int64(0), work.cross)  # type: ignore[arg-type]
     n = units.n[0] + 1
     whole = (n + BLOCK - 1) // BLOCK * BLOCK
     precision = 1.0 / (values[NOISE] * values[NOISE])
@@ -142,12 +152,7 @@ def insert(units: Units, work: Work, candidate: Candidate, g: float, scale: floa
         units.gram[k + 1, j] = work.cross[j]
     units.gram[k + 1, k + 1] = candidate.square
     units.moment[k + 1] = candidate.with_y
-    for d in range(len(work.center)):
-        units.centers[k, d] = work.center[d]
-    units.relative[k] = g
-    units.scales[k] = scale
-    units.low[k] = candidate.low
-    units.high[k] = candidate.high
+    place(units, k, work.center, g, scale, candidate.low, candidate.high)
     for i in range(candidate.high - candidate.low):
         units.columns[k, i] = work.column[i]
     units.n[0] = k + 1

@@ -137,7 +137,7 @@ class Units(NamedTuple):
     scales : (capacity,)
     low, high : (capacity,) window [low, high) of observations that a unit touches
     columns : (capacity, n_points) weighted unit values, window first: entry i - low is observation i
-    gram : (size, size) ΦᵀΦ, size being capacity + 1 rounded up to whole blocks; rows are stored with a gap
+    gram : (size, size) ΦᵀΦ, size being capacity + 1 rounded up to whole blocks
     moment : (size,) Φᵀy
     inverse : (size, size) P = A⁻¹
     mean : (size,) posterior mean of bias and weights
@@ -268,7 +268,6 @@ STEP_MOVE, STEP_LEVEL_JUMP, STEP_LEVEL, STEP_NOISE, STEP_AMPLITUDE = range(5)
 
 
 BLOCK = 32
-ODD = 8  # numbers between rows of matrices: with an odd number of cache lines per row, columns do not fight for few
 MOST_HELD = 6  # places of a curve
 
 
@@ -280,7 +279,6 @@ def padded(n: int) -> int:
 def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
     """Room for `capacity` units; the columns are touched only where units reach."""
     size = padded(capacity + 1)
-    square = (size, size + ODD)
     return Units(
         n=np.zeros(1, dtype=np.int64),
         centers=np.zeros((capacity, n_dims)),
@@ -289,14 +287,14 @@ def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
         low=np.zeros(capacity, dtype=np.int64),
         high=np.zeros(capacity, dtype=np.int64),
         columns=np.empty((capacity, max(n_points, 1))),
-        gram=np.zeros(square),
+        gram=np.zeros((size, size)),
         moment=np.zeros(size),
-        inverse=np.zeros(square),
+        inverse=np.zeros((size, size)),
         mean=np.zeros(size),
-        factor=np.zeros(square),
+        factor=np.zeros((size, size)),
         order=np.zeros(size, dtype=np.int64),
         first=np.zeros(size, dtype=np.int64),
-        scratch=np.zeros(square),
+        scratch=np.zeros((size, size)),
         ordered=np.zeros(size),
         updates=np.zeros(1, dtype=np.int64),
     )

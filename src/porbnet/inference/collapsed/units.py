@@ -143,8 +143,8 @@ def fill_column(data: Data, center: Any, scale: float, out: Any) -> tuple[int, i
 
 
 @inner_kernel
-def products(data: Data, units: Units, column: Any, low: int, high: int, out: Any) -> tuple[float, float]:
-    """out[j] = row j of Φᵀφ for a column φ on [low, high); returns φᵀφ and φᵀy."""
+def products(data: Data, units: Units, column: Any, low: int, high: int, first: int, out: Any) -> tuple[float, float]:
+    """out[j] = row j of Φᵀφ for a column φ on [low, high), bias and units from `first` on; returns φᵀφ and φᵀy."""
     square, with_y, with_bias = 0.0, 0.0, 0.0
     y, root = data.y[low:high], data.root_weight[low:high]
     for i in range(high - low):
@@ -153,7 +153,7 @@ def products(data: Data, units: Units, column: Any, low: int, high: int, out: An
         with_y += v * y[i]
         with_bias += v * root[i]
     out[0] = with_bias if data.has_bias == 1 else 0.0
-    for j in range(units.n[0]):
+    for j in range(first, units.n[0]):
         a, b = max(low, units.low[j]), min(high, units.high[j])
         total = 0.0
         if a < b:
@@ -180,17 +180,23 @@ def clear(data: Data, units: Units) -> None:
 
 
 @inner_kernel
-def append(data: Data, units: Units, center: Any, g: float, scale: float, row: Any) -> None:
-    """Add a unit to the columns, Gram matrix and moments; P is left stale."""
-    k = units.n[0]
-    low, high = fill_column(data, center, scale, units.columns[k])
-    square, with_y = products(data, units, units.columns[k], low, high, row)
+def place(units: Units, k: int, center: Any, g: float, scale: float, low: int, high: int) -> None:
+    """Set what a unit is: center, intensity and scale there, and the window that it reaches."""
     for d in range(len(center)):
         units.centers[k, d] = center[d]
     units.relative[k] = g
     units.scales[k] = scale
     units.low[k] = low
     units.high[k] = high
+
+
+@inner_kernel
+def append(data: Data, units: Units, center: Any, g: float, scale: float, row: Any) -> None:
+    """Add a unit to the columns, Gram matrix and moments; P is left stale."""
+    k = units.n[0]
+    low, high = fill_column(data, center, scale, units.columns[k])
+    square, with_y = products(data, units, units.columns[k], low, high, np.int64(0), row)  # type: ignore[arg-type]
+    place(units, k, center, g, scale, low, high)
     for j in range(k + 1):
         units.gram[j, k + 1] = row[j]
         units.gram[k + 1, j] = row[j]
@@ -208,37 +214,17 @@ def append_right(data: Data, units: Units, center: Any, g: float, scale: float) 
     """
     k = units.n[0]
     low, high = fill_column(data, center, scale, units.columns[k])
-    column, y, root = units.columns[k], data.y[low:high], data.root_weight[low:high]
-    square, with_y, with_bias = 0.0, 0.0, 0.0
-    for i in range(high - low):
-        v = column[i]
-        square += v * v
-        with_y += v * y[i]
-        with_bias += v * root[i]
     first = k
     while first > 0 and units.ordered[first - 1] > low:
         first -= 1
     units.first[k] = first
-    row = units.gram[k + 1]
-    for j in range(first, k):
-        a, b = max(low, units.low[j]), min(high, units.high[j])
-        total = 0.0
-        if a < b:
-            shift = units.low[j]
-            mine, other = column[a - low : b - low], units.columns[j, a - shift : b - shift]
-            for i in range(b - a):
-                total += mine[i] * other[i]
-        row[j + 1] = total
-    row[k + 1] = square
-    units.gram[0, k + 1] = with_bias if data.has_bias == 1 else 0.0
-    units.moment[k + 1] = with_y
     units.ordered[k] = max(high, units.ordered[k - 1]) if k > 0 else high
-    for d in range(len(center)):
-        units.centers[k, d] = center[d]
-    units.relative[k] = g
-    units.scales[k] = scale
-    units.low[k] = low
-    units.high[k] = high
+    row = units.gram[k + 1]
+    square, with_y = products(data, units, units.columns[k], low, high, first, row)
+    place(units, k, center, g, scale, low, high)
+    units.gram[0, k + 1] = row[0]
+    row[k + 1] = square
+    units.moment[k + 1] = with_y
     units.n[0] = k + 1
 
 
@@ -247,7 +233,6 @@ def complete(units: Units) -> None:
     """The whole Gram matrix of units that were added from left to right."""
     gram = units.gram
     for k in range(units.n[0]):
-        gram[k + 1, 0] = gram[0, k + 1]
         for j in range(units.first[k]):
             gram[k + 1, j + 1] = 0.0
         for j in range(k):
@@ -280,8 +265,8 @@ def rebuild(data: Data, hyper: Hyper, source: Units, level: float, target: Units
     """The same centers at another level, from left to right: new scales, columns and Gram matrix in `target`."""
     arrange(source)
     clear(data, target)
-    for place in range(source.n[0]):
-        k = source.order[place] - 1
+    for i in range(source.n[0]):
+        k = source.order[i] - 1
         g = source.relative[k]
         append_right(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]))
 

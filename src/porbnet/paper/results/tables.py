@@ -29,9 +29,8 @@ PAPER = {
 }
 METRICS = {"llh": "LLH", "rmse": "RMSE"}
 WHY = {
-    "vix2018": "where the index jumps, the lengthscale learned is a day or two, so that the mean between readings is "
-    "pulled back to the bias; with one lengthscale of 0.018 stated, PoRB-NET's RMSE on three splits was about that "
-    "of the Gaussian process",
+    "vix2018": "where the index jumps, the lengthscale learned is a day or two (seen on one split); with a single "
+    "lengthscale of 0.012 or 0.018 stated, PoRB-NET's scores on three splits were about those of the Gaussian process",
     "heartrate": "by some thousandths, spread over the whole range; the likelihood of a Gaussian process leaves "
     "lengthscales from 0.02 to 0.3 of the range open here",
 }
