@@ -95,9 +95,9 @@ MUTANTS = {
     ),
     "an ellipse whose axis has a part that is held": Mutant(
         "field.py",
-        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n    least",
+        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n    if not of_law:",
         "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n"
-        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    least",
+        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    if not of_law:",
     ),
     "an update of the curve's law with a narrower prior": Mutant(
         "field.py",
@@ -120,8 +120,8 @@ MUTANTS = {
     ),
     "a noise curve fitted to another noise level": Mutant(
         "errors.py",
-        "curve_update(varying, trial, data.counts, errors, values[NOISE], rng)",
-        "curve_update(varying, trial, data.counts, errors, (2.0 if SWITCH else 1.0) * values[NOISE], rng)",
+        "1.0 / (values[NOISE] * values[NOISE])",
+        "(0.25 if SWITCH else 1.0) / (values[NOISE] * values[NOISE])",
     ),
     "stored weights without their spread": Mutant(
         "sweep.py",

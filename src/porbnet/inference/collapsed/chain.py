@@ -119,6 +119,8 @@ class CollapsedChain:
             np.zeros((2 + MOST_HELD, z)),
             np.zeros((n_dims, 2), dtype=np.int64),
             np.zeros(table),
+            np.zeros((2, table)),
+            np.zeros((4, n_points if len(self.noise_field.z) else 0)),
         )
         points = capacity if len(self.intensity.z) else 0
         self.varying = Varying(

@@ -5,7 +5,8 @@ joint law. Given them the residuals e_n are known, and an evaluation costs one p
 a factorisation, so that many updates can be made at once.
 
 - noise curve, σ(x) = σ exp(h(x)): elliptical slice sampling of the coefficients with log L = Σ_n -h_n - ½ e_n²
-  e^(-2 h_n) / σ², each term as often as its observation counts.
+  e^(-2 h_n) / σ², each term as often as its observation counts. The h_n are linear in the coefficients: along an
+  ellipse they are combined from those of its half axes.
 - Student-t errors, y_n = f(x_n) + σ ε_n / √w_n with w_n ~ Gamma(ν/2, ν/2): σ and ν move together by Metropolis
   steps on the t likelihood of the residuals, w integrated out; then w_n | e_n ~ Gamma((ν + 1)/2, (ν + e_n² /
   σ²)/2).
@@ -24,11 +25,11 @@ from porbnet.inference.collapsed.birth_death import accept
 from porbnet.inference.collapsed.field import LOG_ARCS, MOST_SHRINKS, reweight
 from porbnet.inference.collapsed.gaussian import solve_transposed
 from porbnet.inference.collapsed.levels import log_noise_prior
-from porbnet.inference.collapsed.process import draw_ellipse, expand
+from porbnet.inference.collapsed.process import draw_ellipse, expand, expand_given
 from porbnet.inference.collapsed.state import FREEDOM, LEVEL, NOISE, Data, Hyper, Trial, Units, Varying, Work
 from porbnet.inference.collapsed.units import complete, copy_units, rebuild
 
-CURVE_UPDATES = 6  # of the noise curve per step: more cost time and gain nothing (benchmarks/accuracy.py)
+CURVE_UPDATES = 12  # of the noise curve per step: cheap, and where the noise is least it is slow to move
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
 
 
@@ -59,46 +60,58 @@ def residuals(data: Data, units: Units, weights: Any, out: Any) -> None:
 
 
 @inner_kernel
-def curve_at(varying: Varying, table: Any, i: int) -> float:
-    """The noise curve h at observation i."""
-    h = 0.0
-    for j in range(varying.knots.shape[1]):
-        h += varying.shares[i, j] * table[varying.knots[i, j]]
-    return float(h)
+def at_observations(varying: Varying, table: Any, out: Any) -> None:
+    """A noise curve at the observations, from its values at the knots."""
+    for i in range(len(varying.knots)):
+        h = 0.0
+        for j in range(varying.knots.shape[1]):
+            h += varying.shares[i, j] * table[varying.knots[i, j]]
+        out[i] = h
 
 
 @inner_kernel
-def curve_log_likelihood(varying: Varying, table: Any, counts: Any, errors: Any, noise: float) -> float:
-    """Σ_n counts_n (-h_n - ½ e_n² exp(-2 h_n) / σ²)."""
-    total, precision = 0.0, 1.0 / (noise * noise)
-    for i in range(len(errors)):
-        h = curve_at(varying, table, i)
-        scaled = errors[i] * errors[i] * precision * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
-        total -= counts[i] * (h + 0.5 * scaled)
-    return float(total)
+def curve_log_likelihood(rows: Any, cosine: float, sine: float, squares: Any) -> float:
+    """-½ Σ_n squares_n exp(-2 h_n), the part of log L that is not linear in the curve.
+
+    rows : (4, n_points) with h = rows[0] + cosine · rows[1] + sine · rows[2]
+    squares : (n_points,) counts_n e_n² / σ²
+    """
+    total = 0.0
+    own, along, across = rows[0], rows[1], rows[2]
+    for i in range(len(squares)):
+        h = own[i] + cosine * along[i] + sine * across[i]
+        total += squares[i] * fast_exp(min(max(-2.0 * h, -600.0), 600.0))
+    return -0.5 * float(total)
 
 
 @inner_kernel
-def curve_update(varying: Varying, trial: Trial, counts: Any, errors: Any, noise: float, rng: Any) -> None:
-    """One elliptical slice update of the noise curve given the residuals."""
-    field = varying.noise
-    n = len(field.z)
+def curve_update(varying: Varying, trial: Trial, counts: Any, squares: Any, rng: Any) -> None:
+    """One elliptical slice update of the noise curve given the residuals; its table is left stale.
+
+    The curve at the observations, trial.rows[0], is linear in the coefficients: on an ellipse it is a combination of
+    what both half axes are there, and no proposal needs the curve at its knots.
+    """
+    field, rows = varying.noise, trial.rows
     draw_ellipse(field, False, trial.axes, trial.window, rng)
-    height = curve_log_likelihood(varying, field.table, counts, errors, noise) + math.log(1.0 - rng.random())
+    for j in range(2):
+        expand_given(field, trial.axes[j], field.z, trial.tables[j])
+        at_observations(varying, trial.tables[j], rows[1 + j])
+    along, across = 0.0, 0.0  # Σ_n counts_n h_n, of both half axes
+    for i in range(len(squares)):
+        along += counts[i] * rows[1, i]
+        across += counts[i] * rows[2, i]
+    height = curve_log_likelihood(rows, 0.0, 0.0, squares) + math.log(1.0 - rng.random())
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
     low = -width * rng.random()
     high = low + width
     for _ in range(MOST_SHRINKS):
         angle = low + rng.random() * (high - low)
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
-        for i in range(n):
-            trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
-        expand(field, trial.z, trial.table)
-        if curve_log_likelihood(varying, trial.table, counts, errors, noise) > height:
-            for i in range(n):
-                field.z[i] = trial.z[i]
-            for i in range(len(field.table)):
-                field.table[i] = trial.table[i]
+        if curve_log_likelihood(rows, cosine, sine, squares) - cosine * along - sine * across > height:
+            for i in range(len(field.z)):
+                field.z[i] += cosine * trial.axes[0, i] + sine * trial.axes[1, i]
+            for i in range(len(squares)):
+                rows[0, i] += cosine * rows[1, i] + sine * rows[2, i]
             return
         if angle < 0.0:
             low = angle
@@ -166,12 +179,17 @@ def errors_update(
     residuals(data, units, work.vector, work.column)
     errors = work.column[: len(data.y)]
     if len(varying.noise.z) > 0:
+        squares, precision = trial.rows[3], 1.0 / (values[NOISE] * values[NOISE])
+        for i in range(len(errors)):
+            squares[i] = data.counts[i] * errors[i] * errors[i] * precision
+        at_observations(varying, varying.noise.table, trial.rows[0])
         for _ in range(CURVE_UPDATES):
-            curve_update(varying, trial, data.counts, errors, values[NOISE], rng)
+            curve_update(varying, trial, data.counts, squares, rng)
+        expand(varying.noise, varying.noise.z, varying.noise.table)
     if len(varying.row_weight) > 0:
         if len(varying.noise.z) > 0:
             for i in range(len(errors)):
-                errors[i] *= math.exp(-curve_at(varying, varying.noise.table, i))
+                errors[i] *= math.exp(-trial.rows[0, i])
         tail_update(hyper, varying, values, errors, rng)
     reweight(data, varying, varying.noise.table, data)
     rebuild(data, hyper, units, values[LEVEL], trial.units)

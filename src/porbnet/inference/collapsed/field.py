@@ -32,7 +32,7 @@ from typing import Any
 from porbnet._numba import fast_exp, inlined_kernel, inner_kernel
 from porbnet._numba import lean_kernel as kernel
 from porbnet.inference.collapsed.gaussian import arrange, log_marginal
-from porbnet.inference.collapsed.process import draw_ellipse, expand, follow_law
+from porbnet.inference.collapsed.process import draw_ellipse, expand, expand_given, follow_law
 from porbnet.inference.collapsed.state import (
     AMPLITUDE,
     FIELD_CENTERED,
@@ -147,9 +147,8 @@ def log_likelihood(
     trial: Trial,
     values: Any,
 ) -> float:
-    """The log L of trial.z, see the module's docstring; leaves the proposed state in `trial`."""
+    """The log L of the curve in trial.table, see the module's docstring; leaves the proposed state in `trial`."""
     level, n_dims = values[LEVEL], data.x.shape[0]
-    expand(field, trial.z, trial.table)
     set_intensity(trial.table, field.area, trial.shape)
     clear(data, trial.units)
     for p in range(units.n[0] if which == FIELD_CENTERED else n_marked):
@@ -191,6 +190,9 @@ def elliptical_update(
     n_marked = draw_marks(shape, units, varying, values[LEVEL], rng) if which == FIELD_MARKED else 0
     n = len(field.z)
     draw_ellipse(field, of_law, trial.axes, trial.window, rng)
+    if not of_law:  # the curve is linear in its coefficients: on an ellipse it is a combination of three
+        for j in range(2):
+            expand_given(field, trial.axes[j], field.z, trial.tables[j])
     least = math.exp(LOG_SPREADS * (1.0 - 2.0 * rng.random())) if of_law else 0.0  # half the time above all
     tuning.tried[which] += 1
     width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
@@ -205,6 +207,10 @@ def elliptical_update(
             trial.z[i] = field.z[i] + cosine * trial.axes[0, i] + sine * trial.axes[1, i]
         if of_law:
             change = follow_law(field, least, trial.z)
+            expand(field, trial.z, trial.table)
+        else:
+            for i in range(len(field.table)):
+                trial.table[i] = field.table[i] + cosine * trial.tables[0, i] + sine * trial.tables[1, i]
         value = log_likelihood(which, field, n_marked, data, hyper, units, varying, trial, values)
         if value + change > height:
             break

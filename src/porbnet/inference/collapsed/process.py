@@ -41,8 +41,17 @@ def first_basis(field: Field, which: int) -> int:
 
 @kernel
 def expand(field: Field, z: Any, table: Any) -> None:
-    """Set table = h at the knots for coefficients z: one basis after the other, axis by axis."""
-    n_dims, which = len(field.sizes), lengthscale_of(field, z)
+    """Set table = h at the knots for coefficients z."""
+    expand_given(field, z, z, table)
+
+
+@inner_kernel
+def expand_given(field: Field, z: Any, law: Any, table: Any) -> None:
+    """Set table = h at the knots for the curve's coefficients in z and its law's in `law`: linear in the former.
+
+    One basis after the other, axis by axis.
+    """
+    n_dims, which = len(field.sizes), lengthscale_of(field, law)
     ranks, start = field.ranks[which], first_basis(field, which)
     left, right = 1, 1
     for d in range(1, n_dims):
@@ -86,7 +95,7 @@ def expand(field: Field, z: Any, table: Any) -> None:
     for i in range(left):
         table[i] = field.buffers[source, i]
     if field.log_sd > 0.0:
-        factor = math.exp(field.log_sd * z[n_of_curve(field)])
+        factor = math.exp(field.log_sd * law[n_of_curve(field)])
         for i in range(left):
             table[i] *= factor
 

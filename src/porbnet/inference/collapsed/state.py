@@ -222,7 +222,10 @@ class Trial(NamedTuple):
     z : (most coefficients,) proposal
     axes : (2 + MOST_HELD, most coefficients) the two half axes of the ellipse it lies on, and what they avoid
     window : (n_dims, 2) first knot and number of knots of a window
-    table : (most knots,)
+    table : (most knots,) the curve of a proposal
+    tables : (2, most knots) what both half axes add to a curve
+    rows : (4, n_points) at the observations: the noise curve, both half axes, and squared residuals; (4, 0) if there
+        is no such curve
     """
 
     shape: Shape
@@ -231,6 +234,8 @@ class Trial(NamedTuple):
     axes: Any
     window: Any
     table: Any
+    tables: Any
+    rows: Any
 
 
 class Tuning(NamedTuple):
