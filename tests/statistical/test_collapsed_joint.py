@@ -28,6 +28,10 @@ PRIORS = {
         SigmoidGP(2.5, 2.0, 0.8), LogNormal(1.2, 1.4), region=(-0.5, 2.0), bias=0.5, noise=LogNormal(0.6, 1.4),
         units_per_lengthscale=1.2,
     ),
+    "1-D, curve and its law": Prior(
+        SigmoidGP(2.5, LogNormal(2.0, 2.0), LogNormal(0.8, 1.5)), LogNormal(1.2, 1.4), region=(-0.5, 2.0), bias=0.5,
+        noise=LogNormal(0.6, 1.4), units_per_lengthscale=1.2,
+    ),
     "2-D, constant": Prior(
         Constant(0.03), LogNormal(1.2, 1.4), region=[(0.0, 10.0), (-5.0, 5.0)], bias=0.5, noise=LogNormal(0.6, 1.4),
         units_per_lengthscale=0.9, anisotropy=[1.0, 1.5],
