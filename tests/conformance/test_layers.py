@@ -33,7 +33,7 @@ RANKS = {
             ("files",),
             ("interop",),
             ("plot",),
-            ("html",),
+            ("html", "webpage"),
             ("baselines",),
             ("paper",),
             ("cli",),

@@ -7,23 +7,18 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
+from porbnet.webpage import page
 
 if TYPE_CHECKING:
     from porbnet.estimator import PoRBNetRegressor
 
 _CSS = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 52rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+body { max-width: 52rem; } h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .verdict { padding: .7rem 1rem; border-left: .4rem solid; background: #f5f5f5; }
 .good { border-color: #00734f; } .bad { border-color: #b34700; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: #444; padding-bottom: .3rem; }
-th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child { text-align: left; font-weight: 600; } thead th { border-bottom: 2px solid #666; }
-.scroll { overflow-x: auto; } figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
-figcaption { color: #444; } pre { background: #f5f5f5; padding: .7rem 1rem; overflow-x: auto; }
+table { font-variant-numeric: tabular-nums; } th, td { padding: .25rem .6rem; text-align: right; }
+th:first-child { text-align: left; font-weight: 600; }
+pre { background: #f5f5f5; padding: .7rem 1rem; overflow-x: auto; }
 """
 
 _CAPTIONS = {
@@ -37,12 +32,7 @@ _CAPTIONS = {
 def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dict[str, str]) -> str:
     """The page, from a fit, its record, and its pictures as SVG by kind."""
     good = "good" if found["converged"] else "bad"
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body><main>",
-        f"<h1>{escape(title)}</h1>",
+    body = [
         f"<p>{found['observations']:,} observations of {escape(found['output'])} given "
         f"{escape(', '.join(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
         f'<p class="verdict {good}"><strong>Verdict:</strong> {escape(found["verdict"])}</p>',
@@ -51,11 +41,12 @@ def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dic
         *_diagnostics(found),
         "<h2>The statement</h2>",
         f"<pre>{escape(statement(model))}</pre>",
-        f"<footer><p>Made by porbnet {escape(version())}. Draws, data and statement are in <code>model.npz</code>; "
-        "<code>porbnet.load</code> reads it.</p></footer>",
-        "</main></body></html>",
     ]
-    return "\n".join(parts) + "\n"
+    footer = (
+        f"Made by porbnet {escape(version())}. Draws, data and statement are in <code>model.npz</code>; "
+        "<code>porbnet.load</code> reads it."
+    )
+    return page(title, _CSS, body, footer)
 
 
 def _figures(images: dict[str, str]) -> list[str]:

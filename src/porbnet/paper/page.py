@@ -7,20 +7,15 @@ from html import escape
 from typing import Any
 
 from porbnet.paper.claims import VERDICTS, Claim
+from porbnet.webpage import page
 
 _CSS = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 58rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .2rem; }
-p { margin: .5rem 0; } .where, figcaption, .note { color: #444; }
-table { border-collapse: collapse; width: 100%; margin: .8rem 0; font-size: .92rem; }
-caption { text-align: left; color: #444; padding-bottom: .3rem; }
-th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
-thead th { border-bottom: 2px solid #666; } td.number { text-align: right; font-variant-numeric: tabular-nums; }
+body { max-width: 58rem; } h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .2rem; }
+p { margin: .5rem 0; } .where, .note { color: #444; } table { margin: .8rem 0; font-size: .92rem; }
+th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .verdict { white-space: nowrap; font-weight: 600; }
 .reproduced { color: #00633f; } .not-reproduced { color: #a63c00; } .not-testable { color: #555; }
-.scroll { overflow-x: auto; } figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 """
 
 
@@ -30,12 +25,7 @@ def html(title: str, sizes: str, sections: list[dict[str, Any]], problems: list[
     Each section has name, title, where, about, image (PNG bytes or None), claims, and optionally table (HTML).
     """
     every: list[Claim] = [c for s in sections for c in s["claims"]]
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body><main>",
-        f"<h1>{escape(title)}</h1>",
+    body = [
         "<p>Coker, Pradier and Doshi-Velez (2019), <cite>Towards Expressive Priors for Bayesian Neural Networks: "
         "Poisson Process Radial Basis Function Networks</cite>. Each result was computed again; each claim is "
         "held against a stated criterion.</p>",
@@ -45,10 +35,12 @@ def html(title: str, sizes: str, sections: list[dict[str, Any]], problems: list[
         _overview(sections),
     ]
     for section in sections:
-        parts += _section(section)
-    parts.append(f"<footer><p>Made by porbnet {escape(version)}. All numbers: <code>results.json</code> and the folder "
-                 "<code>numbers</code>.</p></footer></main></body></html>")  # fmt: skip
-    return "\n".join(parts) + "\n"
+        body += _section(section)
+    footer = (
+        f"Made by porbnet {escape(version)}. All numbers: <code>results.json</code> and the folder "
+        "<code>numbers</code>."
+    )
+    return page(title, _CSS, body, footer)
 
 
 def _overview(sections: list[dict[str, Any]]) -> str:
