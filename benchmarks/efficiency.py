@@ -38,14 +38,14 @@ from arviz_stats.base import array_stats
 from peers.environment import python_of
 
 from porbnet import PaperSampler, Prior
-from porbnet.defaults import default_prior
-from porbnet.inference.collapsed.chain import CollapsedChain, default_plan
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.state import Plan
-from porbnet.inference.driver import ChainResult
-from porbnet.inference.paper.chain import PaperChain
 from porbnet.intensity import SigmoidGP
-from porbnet.posterior import Posterior
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.collapsed.chain import CollapsedChain, default_plan
+from porbnet.sampling.collapsed.state import Plan
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
+from porbnet.sampling.published.chain import PaperChain
+from porbnet.statement.defaults import default_prior
 
 S0, INTENSITY, REGION = 2.0**0.5, 33.33, (-0.25, 1.25)
 AMPLITUDE2, BIAS2, NOISE2 = 0.05, 0.05, 0.04

@@ -89,10 +89,10 @@ def second() -> dict[str, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     import numpy as np
 
-    from porbnet.defaults import default_prior
-    from porbnet.estimator import PoRBNetRegressor  # noqa: F401 (users pay for it)
-    from porbnet.inference.collapsed.chain import CollapsedChain
-    from porbnet.inference.collapsed.problem import Problem
+    from porbnet.estimators.regressor import PoRBNetRegressor  # noqa: F401 (users pay for it)
+    from porbnet.sampling.collapsed.chain import CollapsedChain
+    from porbnet.sampling.problem import Problem
+    from porbnet.statement.defaults import default_prior
 
     imported = time.perf_counter() - wall
     rng = np.random.default_rng(0)

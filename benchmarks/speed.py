@@ -31,10 +31,10 @@ REGION, LENGTHSCALE = (-0.25, 1.25), 0.1
 def sweep_cost(n: int, learned: bool, seconds: float) -> dict[str, float]:
     """CPU seconds of a sweep with n rows, units, and the process's peak memory; to be run in its own process."""
     from porbnet import LogNormal, Prior
-    from porbnet.inference.collapsed.chain import CollapsedChain
-    from porbnet.inference.collapsed.problem import Problem
-    from porbnet.inference.collapsed.state import Plan
     from porbnet.intensity import UnknownConstant
+    from porbnet.sampling.collapsed.chain import CollapsedChain
+    from porbnet.sampling.collapsed.state import Plan
+    from porbnet.sampling.problem import Problem
 
     before = machine.peak_memory()
     rng = np.random.default_rng(n)

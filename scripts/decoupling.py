@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from porbnet import Prior
 from porbnet.comparison import BNNPrior, BRBFNPrior, GaussianProcessPrior
-from porbnet.model.function_prior import FunctionPrior
+from porbnet.statement.function_prior import FunctionPrior
 
 REGION = (-5.0, 5.0)
 MIDDLE, AWAY = 0.0, 2.5

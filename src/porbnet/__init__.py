@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from porbnet import comparison, datasets, distributions, errors, intensity, plot
-    from porbnet.distributions import Gamma, InverseGamma, LogNormal
+    from porbnet import comparison, datasets, errors, intensity, plot
+    from porbnet.base.distributions import Gamma, InverseGamma, LogNormal
     from porbnet.errors import PorbnetError, PorbnetWarning, StatementError, StatementWarning
-    from porbnet.estimator import PoRBNetRegressor
-    from porbnet.files import load, resume
-    from porbnet.inference.paper.options import PaperSampler
-    from porbnet.model.network import Network, Networks
-    from porbnet.model.prior import Prior
+    from porbnet.estimators.files import load, resume
+    from porbnet.estimators.regressor import PoRBNetRegressor
+    from porbnet.functions.network import Network, Networks
+    from porbnet.sampling.published.options import PaperSampler
+    from porbnet.statement.prior import Prior
 
 __version__ = "0.1.0"
 
@@ -31,7 +31,6 @@ __all__ = [
     "StatementWarning",
     "comparison",
     "datasets",
-    "distributions",
     "errors",
     "intensity",
     "load",
@@ -41,22 +40,22 @@ __all__ = [
 
 # imported when first asked for, so that `import porbnet` and `porbnet --help` are fast
 _LAZY = {
-    "Gamma": "distributions",
-    "InverseGamma": "distributions",
-    "LogNormal": "distributions",
-    "Network": "model.network",
-    "Networks": "model.network",
-    "PaperSampler": "inference.paper.options",
-    "PoRBNetRegressor": "estimator",
+    "Gamma": "base.distributions",
+    "InverseGamma": "base.distributions",
+    "LogNormal": "base.distributions",
+    "Network": "functions.network",
+    "Networks": "functions.network",
+    "PaperSampler": "sampling.published.options",
+    "PoRBNetRegressor": "estimators.regressor",
     "PorbnetError": "errors",
     "PorbnetWarning": "errors",
-    "Prior": "model.prior",
+    "Prior": "statement.prior",
     "StatementError": "errors",
     "StatementWarning": "errors",
-    "load": "files",
-    "resume": "files",
+    "load": "estimators.files",
+    "resume": "estimators.files",
 }
-_LAZY_MODULES = ("comparison", "datasets", "distributions", "errors", "intensity", "plot")
+_LAZY_MODULES = ("comparison", "datasets", "errors", "intensity", "plot")
 
 
 def __getattr__(name: str) -> Any:

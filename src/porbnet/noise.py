@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from porbnet import _checks
-from porbnet.distributions import InverseGamma, LogNormal
+from porbnet.base import checks as _checks
+from porbnet.base.distributions import InverseGamma, LogNormal
 
 
 def _level(value: Any) -> float | LogNormal:

@@ -107,7 +107,7 @@ def test_the_fit_is_that_of_the_estimator(place):
 
 
 def test_defaults_are_those_of_the_estimator():
-    from porbnet.cli.fit import command
+    from porbnet.cli.commands.fit import command
 
     stated = {name: p.default for name, p in inspect.signature(command).parameters.items()}
     names = {"draws": "n_draws", "warmup": "n_warmup", "chains": "n_chains", "checkpoint_every": "checkpoint_seconds"}

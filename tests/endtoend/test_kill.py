@@ -28,7 +28,7 @@ import glob, os, random, signal, sys, time, warnings
 import numpy as np
 import porbnet
 from porbnet import datasets
-from porbnet.inference import driver
+from porbnet.sampling import driver
 from porbnet.storage import archive
 
 warnings.simplefilter("ignore")

@@ -8,9 +8,9 @@ import numpy as np
 from collapsed_tools import estimate_mean, sample
 
 from porbnet import Gamma, InverseGamma, LogNormal, Prior
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.paper.chain import PaperChain
 from porbnet.intensity import Constant, Piecewise, SigmoidGP, UnknownConstant
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.published.chain import PaperChain
 
 NOISE = InverseGamma(3.0, 0.3)  # of the noise variance: about 0.3 squared
 LINE = {"region": (-0.5, 1.5), "bias": 0.5, "units_per_lengthscale": 1.3}

@@ -7,12 +7,12 @@ import numpy as np
 from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
-from porbnet.inference.collapsed import units as unit_kernels
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.state import LEVEL, empty_units
-from porbnet.inference.driver import ChainResult
-from porbnet.posterior import Posterior
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.collapsed import units as unit_kernels
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.state import LEVEL, empty_units
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
 
 
 def from_python(kernel):

@@ -10,8 +10,8 @@ import numba
 import numpy as np
 
 import porbnet
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.paper.chain import PaperChain
+from porbnet.sampling.problem import Problem
+from porbnet.sampling.published.chain import PaperChain
 
 FOLDER = Path(porbnet.__file__).parent / "inference" / "paper"
 _number = itertools.count()
@@ -30,7 +30,7 @@ def mutated(name, text=None, replaced=None, folder=None):
     The copy lies in `folder` and is compiled by itself; the kernels it calls are those of the package.
     """
     if text is None:
-        return importlib.import_module(f"porbnet.inference.paper.{name}")
+        return importlib.import_module(f"porbnet.sampling.published.{name}")
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert source.count(text) == 1, f"{name}.py: {text!r} is there {source.count(text)} times, must be once"
     copy = f"mutated_{name}_{next(_number)}"

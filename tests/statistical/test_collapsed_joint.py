@@ -15,9 +15,9 @@ from importance import columns, condition, draw_prior
 from scipy import stats
 
 from porbnet import LogNormal, Prior
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.problem import Problem
 from porbnet.intensity import Constant, SigmoidGP, UnknownConstant
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.problem import Problem
 
 PRIORS = {
     "1-D, unknown": Prior(

@@ -10,8 +10,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from porbnet import LogNormal, Prior
-from porbnet.inference.collapsed.state import Plan
 from porbnet.intensity import Constant, FromFunction, Piecewise, UnknownConstant
+from porbnet.sampling.collapsed.state import Plan
 
 P_VALUE = 1e-4  # of every test of a distribution below: its false-alarm rate
 

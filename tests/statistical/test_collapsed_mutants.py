@@ -13,9 +13,9 @@ from importance import Reference
 from mutants import MUTANTS, build, forget, switch_on
 from test_collapsed_exact import FIXED, LEARNED, PLAN, STEPS, UNKNOWN, observations, one_dimensional, only_jump
 
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.state import Plan
 from porbnet.intensity import Constant
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.state import Plan
 
 PRIORS = {
     "constant": one_dimensional(Constant(1.2), LEARNED),

@@ -8,11 +8,11 @@ import pytest
 from collapsed_tools import current_centers, finish, make_room, set_centers
 
 from porbnet import LogNormal, Prior
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.state import empty_units, enlarged
 from porbnet.intensity import UnknownConstant
-from porbnet.posterior import Posterior
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.state import empty_units, enlarged
+from porbnet.sampling.problem import Problem
 
 
 def small_problem(seed, n=30, **stated):
@@ -126,7 +126,7 @@ def test_storage_in_pieces_gives_the_same_draws(seed, monkeypatch):
     problem = small_problem(seed, n=12)
     chains = []
     for room in (200_000, 1000):
-        monkeypatch.setattr("porbnet.inference.collapsed.chain._ROOM", room)
+        monkeypatch.setattr("porbnet.sampling.collapsed.chain._ROOM", room)
         chains.append(CollapsedChain(problem, np.random.SeedSequence(seed), 50, 200))
         chains[-1].advance(250)
     assert len(chains[1].pieces) > len(chains[0].pieces)

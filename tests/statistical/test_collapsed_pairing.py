@@ -8,12 +8,12 @@ from collapsed_tools import current_centers, from_python, scale_at
 from importance import PriorDraws, condition
 
 from porbnet import Prior
-from porbnet.inference.collapsed import birth_death, gaussian, units
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.state import AMPLITUDE, LEVEL, NOISE
-from porbnet.inference.collapsed.units import REACH
 from porbnet.intensity import Piecewise
+from porbnet.sampling.collapsed import birth_death, gaussian, units
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE
+from porbnet.sampling.collapsed.units import REACH
+from porbnet.sampling.problem import Problem
 
 birth_or_death, fit_candidate, insert, log_bayes_factor, log_bayes_factor_of, move = (
     from_python(getattr(birth_death, name))

@@ -14,15 +14,15 @@ from scipy import stats
 from scipy.special import expit
 
 from porbnet import Gamma, LogNormal, Prior
-from porbnet.grid_gp import GridGP, lengthscale_vector
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.field import set_intensity
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.process import expand
-from porbnet.inference.collapsed.state import AMPLITUDE, LEVEL, NOISE, Plan
+from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import Constant, SigmoidGP, Tabulated
 from porbnet.intensity.tabulated import interpolate, thinned_units
 from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.field import set_intensity
+from porbnet.sampling.collapsed.process import expand
+from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE, Plan
+from porbnet.sampling.problem import Problem
 
 REGION = (-0.5, 2.2)
 PLACES = np.array([[0.0], [0.9], [1.8]])

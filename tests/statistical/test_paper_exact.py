@@ -12,9 +12,9 @@ from importance import Reference
 from test_collapsed_exact import CASES, observations
 
 from porbnet import PaperSampler
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.paper.chain import PaperChain
-from porbnet.posterior import Posterior
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.problem import Problem
+from porbnet.sampling.published.chain import PaperChain
 
 SAMPLER = PaperSampler(n_leapfrog=8, n_birth_death=10, n_leapfrog_intensity=8)
 SHORT = ("unknown, learned", "weights")

@@ -15,9 +15,9 @@ from scipy.special import expit
 from test_collapsed_limits import P_VALUE, p_value_of_counts
 
 from porbnet import Gamma, InverseGamma, LogNormal, Prior
-from porbnet.inference.paper.target import evaluate
 from porbnet.intensity import Constant, FromFunction, SigmoidGP, UnknownConstant
 from porbnet.intensity.tabulated import interpolate
+from porbnet.sampling.published.target import evaluate
 
 CURVE = SigmoidGP(Gamma(6.0, 2.0), 3.0, 0.6)
 STATED = {"region": (0.0, 2.0), "noise": 0.3, "units_per_lengthscale": 1.3}

@@ -7,13 +7,13 @@ import numpy as np
 from scipy.special import expit
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior
-from porbnet.diagnostics import diagnose
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.draws import ChainDraws
-from porbnet.inference.driver import ChainResult
 from porbnet.intensity import Gamma, SigmoidGP
 from porbnet.noise import VaryingNoise
-from porbnet.posterior import Posterior
+from porbnet.posterior.diagnostics import diagnose
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.draws import ChainDraws
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
 
 N_CHAINS, N_DRAWS = 4, 50
 

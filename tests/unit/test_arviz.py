@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 from porbnet import LogNormal, PoRBNetRegressor, Prior, datasets
 from porbnet.errors import StatementError
 from porbnet.intensity import SigmoidGP, UnknownConstant
-from porbnet.model.joint_draws import joint_draws
 from porbnet.noise import RobustNoise, VaryingNoise
-from porbnet.pointwise import log_density, log_likelihood, observations
+from porbnet.posterior.pointwise import log_density, log_likelihood, observations
+from porbnet.statement.joint_draws import joint_draws
 
 pytest.importorskip("arviz_base")
 xarray = pytest.importorskip("xarray")

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import trapezoid
 from sklearn.exceptions import NotFittedError
 
+from porbnet.base.distributions import LogNormal
 from porbnet.baselines import (
     BNNRegressor,
     BRBFNRegressor,
@@ -18,9 +19,8 @@ from porbnet.baselines import (
 )
 from porbnet.baselines.lgp import Curves, kernel
 from porbnet.comparison import BNNPrior, BRBFNPrior, GaussianProcessPrior
-from porbnet.distributions import LogNormal
 from porbnet.errors import StatementError, StatementWarning
-from porbnet.model.prior import Prior
+from porbnet.statement.prior import Prior
 
 NUTS = {"n_warmup": 60, "n_draws": 40, "n_chains": 1}
 BNN = BNNPrior(5, "rbf", input_weight_sd=4.0, input_bias_sd=4.0, output_weight_sd=1.0, output_bias_sd=0.5)

@@ -15,8 +15,8 @@ from fit_tools import SHORT, quiet_fit, same_draws, wave
 import porbnet
 from porbnet import LogNormal
 from porbnet.errors import ConvergenceWarning, ModelFileError, PorbnetWarning, StatementError, StorageError
-from porbnet.inference.collapsed.chain import CollapsedChain
 from porbnet.intensity import SigmoidGP
+from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.storage import archive, checkpoint
 
 X, Y = wave(30)
@@ -106,7 +106,7 @@ def test_resume_at_any_checkpoint(tmp_path, monkeypatch):
         shutil.copytree(tmp_path / "c", tmp_path / f"copy{n}")
 
     monkeypatch.setattr(checkpoint.ChainFiles, "store", copying)
-    monkeypatch.setattr("porbnet.inference.driver._CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr("porbnet.sampling.driver._CHUNK_SECONDS", 1e-9)
     quiet_fit(X, Y, n_chains=1, n_draws=20, checkpoint=tmp_path / "c", checkpoint_seconds=0.0)
     monkeypatch.undo()
     assert n >= 20
@@ -125,7 +125,7 @@ def test_the_papers_sampler_is_resumed_too(tmp_path):
     # from an early state: the chain is run anew up to there, put down and taken up
     shutil.copy(tmp_path / "c" / "fit.npz", tmp_path / "fit.npz")
     start, root, keeper = checkpoint.reopen(tmp_path, set(plain.get_params()))
-    from porbnet.inference.samplers import sampler_of
+    from porbnet.sampling.samplers import sampler_of
 
     chain = sampler_of("paper").make_chain(start.problem, root.spawn(1)[0], 20, 40, plain.thin)
     chain.advance(37)
@@ -242,7 +242,7 @@ FULL = """
 import resource, signal, sys, warnings
 import numpy as np
 import porbnet
-from porbnet.inference import driver
+from porbnet.sampling import driver
 sys.path.insert(0, {tests!r})
 from fit_tools import wave, SHORT
 

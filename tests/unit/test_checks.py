@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from porbnet import _checks
+from porbnet.base import checks as _checks
 from porbnet.errors import StatementError
 
 

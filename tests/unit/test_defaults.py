@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from fit_tools import wave
 
-from porbnet import LogNormal, defaults
-from porbnet.defaults import Scales, default_prior
+from porbnet import LogNormal
 from porbnet.errors import StatementError, StatementWarning
-from porbnet.first_guess import lengthscale_share
 from porbnet.intensity import Constant, FromFunction, SigmoidGP, UnknownConstant
+from porbnet.statement import defaults
+from porbnet.statement.defaults import Scales, default_prior
+from porbnet.statement.first_guess import lengthscale_share
 
 X, Y = wave(50)
 S = Y.std()

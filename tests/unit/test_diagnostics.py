@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fit_tools import model, quiet_fit, wave
 
-from porbnet.diagnostics import Diagnostics, _row, _verdict, anchor_points, quantities
+from porbnet.posterior.diagnostics import Diagnostics, _row, _verdict, anchor_points, quantities
 
 
 def judged(*tables):

@@ -15,9 +15,9 @@ import pytest
 from fit_tools import quiet_fit, same_draws, wave
 
 from porbnet.errors import PorbnetWarning, SamplingInterrupted
-from porbnet.inference import driver
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.driver import Stop, run_chains
+from porbnet.sampling import driver
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.driver import Stop, run_chains
 
 X, Y = wave(30)
 FOUR = {"n_chains": 4, "n_warmup": 30, "n_draws": 30}
@@ -60,7 +60,7 @@ def test_chunk_length_changes_nothing(reference, seconds, monkeypatch):
 
 def test_storage_in_pieces_changes_nothing(reference, monkeypatch):
     """Room for one draw at a time."""
-    monkeypatch.setattr("porbnet.inference.collapsed.chain._ROOM", 1)
+    monkeypatch.setattr("porbnet.sampling.collapsed.chain._ROOM", 1)
     assert same_draws(quiet_fit(X, Y, **FOUR, n_jobs=1), reference)
 
 
@@ -247,8 +247,8 @@ def test_no_progress_where_there_is_no_terminal(reference, monkeypatch):
 _COLD = """
 import numpy as np
 from porbnet import PoRBNetRegressor
-from porbnet._numba import is_cold
-from porbnet.inference.collapsed.sweep import run
+from porbnet.base.compiled import is_cold
+from porbnet.sampling.collapsed.sweep import run
 print(is_cold(run))
 """
 
@@ -263,7 +263,7 @@ def test_a_cold_cache_is_noticed(tmp_path):
 
 
 def test_a_warm_kernel_is_not_cold(reference):
-    from porbnet._numba import is_cold
-    from porbnet.inference.collapsed.sweep import run
+    from porbnet.base.compiled import is_cold
+    from porbnet.sampling.collapsed.sweep import run
 
     assert reference and not is_cold(run)

@@ -9,13 +9,13 @@ from fit_tools import SHORT, model, quiet_fit, same_draws, wave
 from scipy import stats
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior
-from porbnet.defaults import UNITS_PER_LENGTHSCALE, default_prior
 from porbnet.errors import ConvergenceWarning, PorbnetError, PorbnetWarning, StatementError, StatementWarning
-from porbnet.inference.collapsed.chain import CollapsedChain
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.driver import ChainResult
 from porbnet.intensity import UnknownConstant
-from porbnet.posterior import Posterior
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
+from porbnet.statement.defaults import UNITS_PER_LENGTHSCALE, default_prior
 
 KINDS = pytest.mark.parametrize("kind", ["constant", "learned"])
 X_NEW = np.linspace(-0.2, 1.2, 17)[::-1, None].copy()
@@ -560,7 +560,7 @@ BAD_PARAMETERS = [
     ("name", "value"), [(n, v) for n, values in BAD_PARAMETERS for v in values], ids=lambda v: repr(v)[:30]
 )
 def test_bad_parameters_are_named_before_any_sampling(name, value, monkeypatch):
-    monkeypatch.setattr("porbnet.estimator.run_chains", lambda *_: pytest.fail("sampling began"))
+    monkeypatch.setattr("porbnet.estimators.regressor.run_chains", lambda *_: pytest.fail("sampling began"))
     with pytest.raises(StatementError, match=name) as caught:
         quiet_fit(ROWS, VALUES, **{name: value})
     assert "must" in str(caught.value) or "state it in prior=" in str(caught.value)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from porbnet import first_guess
-from porbnet.defaults import default_prior
-from porbnet.first_guess import lengthscale_share, neighbours, samples
+from porbnet.statement import first_guess
+from porbnet.statement.defaults import default_prior
+from porbnet.statement.first_guess import lengthscale_share, neighbours, samples
 
 
 def gp_draw(X, lengthscale, noise, rng):

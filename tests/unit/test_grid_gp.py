@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from porbnet import LogNormal, Prior
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
-from porbnet.grid_gp import GridGP, lengthscale_vector
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.collapsed.process import expand
+from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import SigmoidGP
-from porbnet.region import Region
+from porbnet.sampling.collapsed.process import expand
+from porbnet.sampling.problem import Problem
 
 
 def implied_covariance(gp):

@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 from scipy.special import digamma, polygamma
 
-from porbnet import LogNormal, quadrature
+from porbnet import LogNormal
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
+from porbnet.functions import quadrature
 from porbnet.intensity import Constant, FromFunction, Gamma, Piecewise, SigmoidGP, Tabulated, UnknownConstant
 from porbnet.intensity.constant import gamma_nodes
-from porbnet.region import Region
 
 
 def wave(X):
@@ -154,7 +155,7 @@ def test_piecewise_in_three_dimensions_by_hand():
     intensity = Piecewise([[0.5], [], [0.25]], np.array([[[1.0, 2.0]], [[3.0, 4.0]]]))
     region = [(0, 1), (0, 2), (0, 1)]
     assert intensity.integral(region) == pytest.approx(2 * 0.5 * (0.25 * 1 + 0.75 * 2 + 0.25 * 3 + 0.75 * 4))
-    assert len(intensity.components(Region.of(region))) == 4
+    assert len(intensity.pieces(Region.of(region))) == 4
 
 
 def test_piecewise_on_part_of_itself():

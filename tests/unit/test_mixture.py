@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from porbnet import mixture
+from porbnet.posterior import mixture
 
 
 @pytest.fixture(params=["equal", "weighted"])

@@ -5,9 +5,9 @@ import pytest
 
 from porbnet import Network, Networks
 from porbnet.errors import StatementError
-from porbnet.model.network import Places
-from porbnet.model.network_grid import grid_plan
-from porbnet.model.network_kernels import REACH
+from porbnet.functions.network import Places
+from porbnet.functions.network_grid import grid_plan
+from porbnet.functions.network_kernels import REACH
 
 
 def formula(networks, X):

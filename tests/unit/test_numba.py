@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from porbnet import Prior
-from porbnet._numba import fast_exp, kernel
+from porbnet.base.compiled import fast_exp, kernel
 
 
 @kernel
@@ -34,7 +34,7 @@ def test_fast_exp_of_zero_is_one():
 _SCRIPT = """
 import json, sys, numba
 from porbnet import Prior
-from porbnet._numba import fast_exp
+from porbnet.base.compiled import fast_exp
 assert numba.config.DISABLE_JIT == 1 and not hasattr(fast_exp, "py_func")
 results = []
 for region, lengthscale, X in json.loads(sys.argv[1]):

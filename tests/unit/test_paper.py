@@ -11,8 +11,9 @@ import pytest
 from porbnet.errors import StatementError
 from porbnet.paper import RESULTS, VERDICTS, Settings, run
 from porbnet.paper import run as run_module  # the function
+from porbnet.paper.keys import _source_hash, key
 from porbnet.paper.protocol import split
-from porbnet.paper.work import Work, _source_hash, key
+from porbnet.work.resumable import ResumableMap
 
 TINY = Settings(n_prior_draws=200, n_splits=1, n_repeats=1, n_chains=2, n_warmup=20, n_draws=20)
 calls = []
@@ -30,7 +31,7 @@ def needs_a_package(value):
 @pytest.fixture
 def work(tmp_path):
     calls.clear()
-    return Work(tmp_path / "cache", TINY)
+    return ResumableMap(tmp_path / "cache", key)
 
 
 def module(name):
@@ -40,7 +41,7 @@ def module(name):
 def test_a_task_is_computed_once(work):
     tasks = [{"value": 1}, {"value": 2}]
     first = work.map(double, tasks)
-    again = Work(work.folder, TINY).map(double, [*tasks, {"value": 3}])
+    again = ResumableMap(work.folder, key).map(double, [*tasks, {"value": 3}])
     assert first == [{"twice": 2}, {"twice": 4}] and again == [*first, {"twice": 6}]
     assert calls == [1, 2, 3]
 

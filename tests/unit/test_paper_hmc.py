@@ -11,11 +11,11 @@ from collapsed_tools import from_python
 from paper_tools import chain_of
 
 from porbnet import Gamma, Prior
-from porbnet.inference.collapsed import field
-from porbnet.inference.paper import curve, hmc, target
-from porbnet.inference.paper.state import DUAL_NETWORK, empty_tuning
+from porbnet.base.region import Region
 from porbnet.intensity import Constant, FromFunction, Piecewise, SigmoidGP
-from porbnet.region import Region
+from porbnet.sampling.collapsed import field
+from porbnet.sampling.published import curve, hmc, target
+from porbnet.sampling.published.state import DUAL_NETWORK, empty_tuning
 
 evaluate, gradient, log_density = (
     from_python(getattr(target, name)) for name in ("evaluate", "gradient", "log_density")

@@ -10,11 +10,11 @@ from sklearn.base import clone
 
 from porbnet import InverseGamma, LogNormal, PaperSampler, PoRBNetRegressor, Prior
 from porbnet.errors import StatementError
-from porbnet.inference import driver
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.paper.chain import PaperChain
 from porbnet.intensity import Constant, SigmoidGP, UnknownConstant
 from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.sampling import driver
+from porbnet.sampling.problem import Problem
+from porbnet.sampling.published.chain import PaperChain
 
 QUICK = PaperSampler(n_leapfrog=5, n_leapfrog_intensity=5)
 X, Y = wave(30)
@@ -48,7 +48,7 @@ def test_bad_samplers_are_named(sampler):
 
 @pytest.mark.parametrize("noise", ["varying", "robust", VaryingNoise(0.3, 1.0, 0.2), RobustNoise(0.3)])
 def test_noise_it_cannot_fit_is_named_before_any_work(noise, monkeypatch):
-    monkeypatch.setattr("porbnet.estimator.run_chains", None)
+    monkeypatch.setattr("porbnet.estimators.regressor.run_chains", None)
     with pytest.raises(StatementError, match=r"^noise=.*with the paper's sampler it must be"):
         PoRBNetRegressor(noise=noise, sampler="paper").fit(X, Y)
 
@@ -62,7 +62,7 @@ def test_noise_it_cannot_fit_is_named_before_any_work(noise, monkeypatch):
     ],
 )
 def test_the_law_of_a_curve_must_be_known(name, curve, monkeypatch):
-    monkeypatch.setattr("porbnet.estimator.run_chains", None)
+    monkeypatch.setattr("porbnet.estimators.regressor.run_chains", None)
     with pytest.raises(StatementError, match=rf"^{name}=.*LogNormal.*with the paper's sampler it must be a number"):
         PoRBNetRegressor(lengthscale=curve, sampler="paper").fit(X, Y)
 
@@ -116,7 +116,7 @@ def test_jobs_and_chunks_change_nothing(monkeypatch):
     reference = quiet_fit(X, Y, **parameters)
     assert same_draws(quiet_fit(X, Y, **parameters, n_jobs=2), reference)
     monkeypatch.setattr(driver, "_CHUNK_SECONDS", 1e-9)
-    monkeypatch.setattr("porbnet.inference.paper.chain._ROOM", 1)
+    monkeypatch.setattr("porbnet.sampling.published.chain._ROOM", 1)
     assert same_draws(quiet_fit(X, Y, **parameters), reference)
 
 

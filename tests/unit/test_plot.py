@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from porbnet import Gamma, PoRBNetRegressor, Prior, plot
 from porbnet.errors import StatementError
 from porbnet.intensity import SigmoidGP, UnknownConstant
-from porbnet.model.function_prior import FunctionPrior
+from porbnet.statement.function_prior import FunctionPrior
 
 PRIOR = Prior(lengthscale=0.4, amplitude=2.0, bias=0.5, region=(-2.0, 2.0))
 PICTURES = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from porbnet import LogNormal, Prior
-from porbnet._random import DRAWS_PER_BLOCK
+from porbnet.base.seeds import DRAWS_PER_BLOCK
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Constant, FromFunction, Gamma, Piecewise, SigmoidGP, Tabulated, UnknownConstant
 

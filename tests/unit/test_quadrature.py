@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from porbnet import quadrature
+from porbnet.base.region import Region
 from porbnet.errors import PorbnetWarning
-from porbnet.region import Region
+from porbnet.functions import quadrature
 
 
 def test_panel_rule_is_exact_for_polynomials():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porbnet._random import DRAWS_PER_BLOCK, block_generators, generator, seed_sequence
+from porbnet.base.seeds import DRAWS_PER_BLOCK, block_generators, generator, seed_sequence
 from porbnet.errors import StatementError
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
-from porbnet.region import Region
 
 
 def test_one_dimension():

@@ -187,7 +187,7 @@ def test_an_intensity_of_ones_own_is_not_saved(tmp_path):
         def __repr__(self):
             return "Odd()"
 
-    from porbnet.storage.statement import encode
+    from porbnet.storage.codec import encode
 
     assert encode(Mine(2.0), {})["level"] == 2.0
     Odd.__abstractmethods__ = frozenset()

@@ -6,7 +6,7 @@ from scipy.integrate import trapezoid
 
 from porbnet import Prior
 from porbnet.errors import StatementError
-from porbnet.model.upcrossings import count_upcrossings, rice_rate
+from porbnet.functions.upcrossings import count_upcrossings, rice_rate
 
 
 def test_counts():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
+from porbnet.base.checks import FloatArray
 
 _ONE_CORE = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 

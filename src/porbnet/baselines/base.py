@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from porbnet import _checks, mixture
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, generator
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.seeds import RandomState, generator
 from porbnet.errors import StatementError
+from porbnet.posterior import mixture
 
 
 class Predictive(NamedTuple):

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, seed_sequence
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import LogNormal
+from porbnet.base.seeds import RandomState, seed_sequence
 from porbnet.baselines._nuts import jax_modules, sample
 from porbnet.baselines.base import Baseline, Predictive, choose
 from porbnet.comparison import BNNPrior, match_upcrossings
-from porbnet.distributions import LogNormal
 from porbnet.errors import StatementWarning
-from porbnet.model.function_prior import FunctionPrior
+from porbnet.statement.function_prior import FunctionPrior
 
 N_TRIED = 25  # standard deviations of input weights, to see how many upcrossings a BNN can have
 
@@ -132,7 +132,7 @@ def matched_bnn(
 
     Examples
     --------
-    >>> from porbnet.model.prior import Prior
+    >>> from porbnet.statement.prior import Prior
     >>> net = Prior(lengthscale=0.2, amplitude=1.0, region=(-0.5, 1.5))
     >>> bnn = matched_bnn(net, (0.0, 1.0))
     >>> round(bnn.upcrossings((0.0, 1.0)) / net.upcrossings((0.0, 1.0)), 3)

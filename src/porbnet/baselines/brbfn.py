@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.seeds import RandomState
 from porbnet.baselines.base import Baseline, Predictive
-from porbnet.defaults import default_prior
 from porbnet.errors import PorbnetWarning
-from porbnet.model.prior import Prior
+from porbnet.statement.defaults import default_prior
+from porbnet.statement.prior import Prior
 
 
 class BRBFNRegressor(Baseline):
@@ -50,7 +50,7 @@ class BRBFNRegressor(Baseline):
         self.random_state, self.sampling = random_state, sampling
 
     def _fit(self, X: FloatArray, y: FloatArray) -> None:
-        from porbnet.estimator import PoRBNetRegressor
+        from porbnet.estimators.regressor import PoRBNetRegressor
 
         length = self._matched(X, y) if isinstance(self.lengthscale, str) else self.lengthscale
         settings = {"progress": False, "n_jobs": 1} | self.sampling

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, seed_sequence
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.seeds import RandomState, seed_sequence
 from porbnet.baselines._nuts import jax_modules
 from porbnet.baselines.base import Baseline, Predictive, choose
 

@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from porbnet.cli import compare, data, export, fit, paper, plot, predict, prior, resume, summary
+from porbnet.cli.commands import compare, data, export, fit, paper, plot, predict, prior, resume, summary
 from porbnet.cli.common import BAD_INPUT, INTERRUPTED, fail, version
 
 _HELP = """Bayesian regression for functions that are quick in one place and slow in another.

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
 from porbnet.errors import StatementError
 
 METHODS = ("porbnet", "porbnet-constant", "gp", "spline", "linear")
@@ -85,7 +85,7 @@ def _score(name: str, X: FloatArray, y: FloatArray, held_out: Any, seed: int, sa
 def _porbnet(
     name: str, X: FloatArray, y: FloatArray, X_new: FloatArray, y_new: FloatArray, seed: int, sampling: dict[str, Any]
 ) -> tuple[Any, FloatArray, FloatArray, bool]:
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
     kind = "constant" if name == "porbnet-constant" else "learned"
     model = PoRBNetRegressor(kind, **sampling, n_jobs=1, random_state=seed, progress=False).fit(X, y)

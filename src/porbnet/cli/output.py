@@ -15,7 +15,7 @@ import typer
 from porbnet.cli.common import INTERRUPTED, NOT_CONVERGED, fail, gathered_warnings, note, show, version
 
 if TYPE_CHECKING:
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 CHECKPOINT = "checkpoint"
 

@@ -11,7 +11,7 @@ from porbnet.cli.record import labels, training_data
 from porbnet.errors import StatementError
 
 if TYPE_CHECKING:
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 KINDS = ("fit", "curves", "width")
 FORMATS = (".png", ".svg", ".pdf")

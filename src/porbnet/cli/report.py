@@ -7,10 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
-from porbnet.webpage import page
+from porbnet.show.page import page
 
 if TYPE_CHECKING:
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 _CSS = """
 body { max-width: 52rem; } h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
+from porbnet.base.checks import FloatArray
 from porbnet.errors import StatementError
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", ".", "?"})

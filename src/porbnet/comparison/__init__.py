@@ -7,13 +7,13 @@
 `match_upcrossings`     the parameter value at which a prior has the expected upcrossings of another
 ======================  ==========================================================================
 
-All are `porbnet.model.function_prior.FunctionPrior`s, as `porbnet.Prior` is: draws, covariance and upcrossings are
+All are `porbnet.statement.function_prior.FunctionPrior`s, as `porbnet.Prior` is: draws, covariance and upcrossings are
 asked of each in the same words.
 """
 
-from porbnet.comparison.bnn import BNNPrior
-from porbnet.comparison.brbfn import BRBFNPrior
-from porbnet.comparison.gaussian_process import GaussianProcessPrior
+from porbnet.comparison.bnn_prior import BNNPrior
+from porbnet.comparison.brbfn_prior import BRBFNPrior
+from porbnet.comparison.gp_prior import GaussianProcessPrior
 from porbnet.comparison.matching import Match, match_upcrossings
 
 __all__ = ["BNNPrior", "BRBFNPrior", "GaussianProcessPrior", "Match", "match_upcrossings"]

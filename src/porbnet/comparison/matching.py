@@ -7,10 +7,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._random import RandomState, seed_sequence
+from porbnet.base import checks as _checks
+from porbnet.base.seeds import RandomState, seed_sequence
 from porbnet.errors import StatementError
-from porbnet.model.function_prior import FunctionPrior
+from porbnet.statement.function_prior import FunctionPrior
 
 P = TypeVar("P", bound=FunctionPrior)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
 from porbnet.errors import StatementError
 
 

@@ -12,8 +12,8 @@
 Levels are per unit of length, area or volume of the input, in the units of the data.
 """
 
-from porbnet.distributions import Gamma
-from porbnet.intensity.base import Component, Intensity, Units
+from porbnet.base.distributions import Gamma
+from porbnet.intensity.base import Intensity, Piece, Units
 from porbnet.intensity.constant import Constant, UnknownConstant
 from porbnet.intensity.function import FromFunction
 from porbnet.intensity.piecewise import Piecewise
@@ -21,11 +21,11 @@ from porbnet.intensity.sigmoid_gp import SigmoidGP
 from porbnet.intensity.tabulated import Tabulated
 
 __all__ = [
-    "Component",
     "Constant",
     "FromFunction",
     "Gamma",
     "Intensity",
+    "Piece",
     "Piecewise",
     "SigmoidGP",
     "Tabulated",

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, generator
-from porbnet.region import Region
+from porbnet.base.checks import FloatArray
+from porbnet.base.region import Region
+from porbnet.base.seeds import RandomState, generator
 
 
-class Component(NamedTuple):
+class Piece(NamedTuple):
     """A constant `level` on a `box`, with a `probability`.
 
     Where an intensity is made of such pieces (a constant, a step function, or anything whose marginal law at a
@@ -78,7 +78,7 @@ class Intensity(ABC):
         """One draw of the intensity itself as a known intensity; a known one is its own draw."""
         return self.on(Region.of(region))
 
-    def components(self, region: Region) -> list[Component] | None:
+    def pieces(self, region: Region) -> list[Piece] | None:
         """Pieces with a closed form, or None where moments need quadrature over the centers."""
         return None
 

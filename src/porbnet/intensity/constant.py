@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, generator
-from porbnet.distributions import Gamma, spread_factor
-from porbnet.intensity.base import Component, Intensity, Units
-from porbnet.region import Region
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import Gamma, spread_factor
+from porbnet.base.region import Region
+from porbnet.base.seeds import RandomState, generator
+from porbnet.intensity.base import Intensity, Piece, Units
 
 
 def _rows(X: Any) -> FloatArray:
@@ -75,9 +75,9 @@ class Constant(_Flat):
         total = int(counts.sum())
         return Units(counts, region.uniform(total, rng), np.full(total, self.level))
 
-    def components(self, region: Region) -> list[Component]:
+    def pieces(self, region: Region) -> list[Piece]:
         """One piece: the whole region."""
-        return [Component(1.0, self.level, region)]
+        return [Piece(1.0, self.level, region)]
 
     def __repr__(self) -> str:
         return f"Constant({self.level!r})"
@@ -146,9 +146,9 @@ class UnknownConstant(_Flat):
         counts = rng.poisson(levels * region.volume)
         return Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
 
-    def components(self, region: Region) -> list[Component]:
+    def pieces(self, region: Region) -> list[Piece]:
         """The whole region at quadrature levels of the prior."""
-        return [Component(p, level, region) for p, level in zip(*self.level_nodes(), strict=True)]
+        return [Piece(p, level, region) for p, level in zip(*self.level_nodes(), strict=True)]
 
     def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
         """Constants at quadrature levels of the prior."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks, quadrature
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
+from porbnet.functions import quadrature
 from porbnet.intensity.base import Intensity, Units, segment_ids
-from porbnet.region import Region
 
 _HEADROOM = 1.02  # between the largest value found and the bound used for thinning
 _SEARCH_POINTS = {1: 4097, 2: 129, 3: 41}  # of the first look, per dimension

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
-from porbnet.intensity.base import Component, Intensity, Units
-from porbnet.region import Region
+from porbnet.intensity.base import Intensity, Piece, Units
 
 
 class Piecewise(Intensity):
@@ -123,9 +123,9 @@ class Piecewise(Intensity):
         widths = np.stack([box.widths for _, box in boxes])[chosen]
         return Units(counts, low + widths * rng.random(low.shape), levels[chosen])
 
-    def components(self, region: Region) -> list[Component]:
+    def pieces(self, region: Region) -> list[Piece]:
         """One piece per box."""
-        return [Component(1.0, level, box) for level, box in self._boxes(region)]
+        return [Piece(1.0, level, box) for level, box in self._boxes(region)]
 
     def breaks(self, dimension: int) -> FloatArray:
         """The breaks along a dimension."""

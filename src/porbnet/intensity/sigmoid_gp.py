@@ -10,15 +10,15 @@ import numpy as np
 from scipy import special
 from scipy.special import expit
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, generator
-from porbnet.distributions import Gamma, LogNormal
-from porbnet.grid_gp import GridGP, lengthscale_vector
-from porbnet.intensity.base import Component, Intensity, Units
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import Gamma, LogNormal
+from porbnet.base.region import Region
+from porbnet.base.seeds import RandomState, generator
+from porbnet.functions.grid_gp import GridGP, lengthscale_vector
+from porbnet.intensity.base import Intensity, Piece, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
 from porbnet.intensity.tabulated import Tabulated, thinned_units
-from porbnet.region import Region
 
 _MOST_TABLED = 2_000_000  # knots held at a time
 _LARGEST_H = 150.0  # beyond which a level is as good as zero or as λ*
@@ -28,7 +28,7 @@ class SigmoidGP(Intensity):
     """λ(c) = λ* · sigmoid(h(c)), with h a Gaussian process of mean zero (Adams et al. 2009).
 
     The process lives on a regular grid of knots (16 per lengthscale in one dimension, 8 in two, 6 in three; see
-    `porbnet.grid_gp`); λ is multilinear between the knots, so that its integral is exact and draws by thinning are
+    `functions.grid_gp`); λ is multilinear between the knots, so that its integral is exact and draws by thinning are
     exact draws of that function.
 
     Parameters
@@ -189,9 +189,9 @@ class SigmoidGP(Intensity):
         roots = [optimize.brentq(excess, top - 200.0, top + 5.0, args=(float(p),)) for p in probabilities]
         return np.exp(roots)
 
-    def components(self, region: Region) -> list[Component]:
+    def pieces(self, region: Region) -> list[Piece]:
         """The whole region at quadrature levels of the law of λ at a point."""
-        return [Component(p, level, region) for p, level in self._level_nodes()]
+        return [Piece(p, level, region) for p, level in self._level_nodes()]
 
     def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
         """Constants at quadrature levels of the law of λ at a point."""

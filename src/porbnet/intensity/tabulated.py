@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.region import Region
 from porbnet.intensity.base import Intensity, Units, segment_ids
-from porbnet.region import Region
 
 
 class Tabulated(Intensity):

@@ -27,18 +27,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet._random import RandomState, generator
-from porbnet.distributions import InverseGamma, LogNormal
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import InverseGamma, LogNormal
+from porbnet.base.seeds import RandomState, generator
 from porbnet.errors import StatementError
 from porbnet.intensity import SigmoidGP, UnknownConstant
-from porbnet.model.joint_draws import joint_draws
-from porbnet.model.moments import scale_of
-from porbnet.model.prior import Prior
 from porbnet.noise import RobustNoise, VaryingNoise, noise_level
-from porbnet.pointwise import WEIGHTS, log_density, log_likelihood, noise_of_observations, observations
-from porbnet.posterior import Posterior
+from porbnet.posterior.pointwise import WEIGHTS, log_density, log_likelihood, noise_of_observations, observations
+from porbnet.posterior.posterior import Posterior
+from porbnet.statement.joint_draws import joint_draws
+from porbnet.statement.moments import scale_of
+from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet.estimator import PoRBNetRegressor
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.estimators.regressor import PoRBNetRegressor
 
 try:
     import pandas as pd

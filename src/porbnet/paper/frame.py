@@ -8,7 +8,7 @@ import numpy as np
 
 from porbnet.paper.claims import Claim
 from porbnet.paper.settings import Settings
-from porbnet.paper.work import Work
+from porbnet.work.resumable import ResumableMap
 
 Numbers = dict[str, Any]
 
@@ -23,7 +23,7 @@ class Result(Protocol):
     WHERE: str
     ABOUT: str
 
-    def compute(self, settings: Settings, work: Work) -> Numbers:
+    def compute(self, settings: Settings, work: ResumableMap) -> Numbers:
         """All numbers, as JSON can hold them."""
 
     def draw(self, numbers: Numbers, plt: Any) -> Any:
@@ -46,4 +46,4 @@ def missing(rows: list[dict[str, Any]]) -> str:
     return next((str(r["missing"]) for r in rows if "missing" in r), "")
 
 
-__all__ = ["Claim", "Numbers", "Result", "Settings", "Work", "missing", "short"]
+__all__ = ["Claim", "Numbers", "Result", "ResumableMap", "Settings", "missing", "short"]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
+from porbnet.base.checks import FloatArray
 from porbnet.errors import PorbnetWarning
-from porbnet.model.prior import Prior
-from porbnet.model.upcrossings import count_upcrossings
+from porbnet.functions.upcrossings import count_upcrossings
 from porbnet.paper import protocol
 from porbnet.paper.frame import Numbers, Settings, short
+from porbnet.statement.prior import Prior
 
 GRID = np.linspace(-0.03, 1.03, 160)
 QUICK_MODELS = ("PoRB-NET", "PoRB-NET, varying noise", "GP", "B-RBFN", "BNN, RBF", "L-GP", "dropout")
@@ -23,7 +23,7 @@ COSTLY = (*MORE_MODELS, "L-GP", "dropout")
 
 def porbnet(X: Any, y: Any, sampling: dict[str, Any], seed: int, prior: Prior | None = None, **stated: Any) -> Any:
     """A fitted `PoRBNetRegressor` on one core; its convergence is in `diagnostics_`."""
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PorbnetWarning)
@@ -43,7 +43,7 @@ def fitted(name: str, X: FloatArray, y: FloatArray, sizes: Settings, seed: int) 
     if name.startswith("PoRB-NET"):
         return porbnet(X, y, sizes.sampling, seed, noise="varying" if "varying" in name else "learned")
     from porbnet import baselines
-    from porbnet.defaults import default_prior
+    from porbnet.statement.defaults import default_prior
 
     if name.startswith("BNN"):
         prior, _ = default_prior(X, y)

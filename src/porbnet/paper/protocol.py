@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from porbnet import datasets
-from porbnet._checks import FloatArray
+from porbnet.base.checks import FloatArray
 
 LOADERS: dict[str, Callable[[], datasets.Dataset]] = {
     "motorcycle94": lambda: datasets.load_motorcycle("94"),

@@ -12,12 +12,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from porbnet import _checks
+from porbnet.base import checks as _checks
 from porbnet.errors import PorbnetWarning
-from porbnet.paper import page, style
+from porbnet.paper import looks, page
 from porbnet.paper.claims import VERDICTS, Claim, untestable
+from porbnet.paper.keys import key
 from porbnet.paper.settings import Settings
-from porbnet.paper.work import Work
+from porbnet.work.resumable import ResumableMap
 
 RESULTS = (
     "amplitude",
@@ -98,12 +99,12 @@ def run(
     folder = Path(out)
     for part in ("figures", "numbers", "cache"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    work = Work(folder / "cache", sizes, _cores() if n_jobs < 0 else n_jobs, progress)
+    work = ResumableMap(folder / "cache", key, _cores() if n_jobs < 0 else n_jobs, progress)
     start, sections, problems = time.perf_counter(), [], []
     for i, name in enumerate(chosen, start=1):
         if progress:
             print(f"[{i}/{len(chosen)}] {name}", file=sys.stderr, flush=True)
-        section, problem = _one(name, folder, work)
+        section, problem = _one(name, folder, sizes, work)
         sections.append(section)
         problems += problem
     seconds = time.perf_counter() - start
@@ -123,14 +124,14 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-def _one(name: str, folder: Path, work: Work) -> tuple[dict[str, Any], list[str]]:
+def _one(name: str, folder: Path, sizes: Settings, work: ResumableMap) -> tuple[dict[str, Any], list[str]]:
     """One result: its section of the page, and what went wrong."""
     module = importlib.import_module(f"porbnet.paper.results.{name.replace('-', '_')}")
     section: dict[str, Any] = {
         "name": name, "title": module.TITLE, "where": module.WHERE, "about": module.ABOUT, "image": None, "claims": [],
     }  # fmt: skip
     try:
-        numbers = module.compute(work.settings, work)
+        numbers = module.compute(sizes, work)
         (folder / "numbers" / f"{name}.json").write_text(json.dumps(numbers, allow_nan=False), encoding="utf-8")
         section["claims"] = [c | {"result": name} for c in module.claims(numbers)]
         section["image"] = _draw(module, numbers, folder / "figures", name)
@@ -149,7 +150,7 @@ def _one(name: str, folder: Path, work: Work) -> tuple[dict[str, Any], list[str]
 
 def _draw(module: Any, numbers: dict[str, Any], folder: Path, name: str) -> bytes | None:
     """Write the figure as PNG and PDF; None where there is nothing to draw."""
-    with style.canvas() as plt:
+    with looks.canvas() as plt:
         figure = module.draw(numbers, plt)
         if figure is None:
             return None
@@ -170,7 +171,7 @@ def _fewer_colours(path: Path) -> bytes:
 
 def _write(
     folder: Path, sizes: Settings, quick: bool, sections: list[dict[str, Any]], problems: list[str], seconds: float,
-    work: Work,
+    work: ResumableMap,
 ) -> Outcome:  # fmt: skip
     version = metadata.version("porbnet")
     every = [c for s in sections for c in s["claims"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from porbnet import _checks
+from porbnet.base import checks as _checks
 
 
 @dataclass(frozen=True)

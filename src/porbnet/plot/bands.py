@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
-from porbnet.model.prior import Prior
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
 from porbnet.plot.fits import fit
 from porbnet.plot.style import LOG_FROM, PALETTE, axes_for, fitted_grid, prior_grid
+from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 
 def lengthscale(

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binom
 
-from porbnet import _checks, mixture
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
 from porbnet.plot.style import PALETTE, axes_for, paler
+from porbnet.posterior import mixture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 _BAND = 0.95  # probability of the grey bands: where a calibrated fit lies at a place
 

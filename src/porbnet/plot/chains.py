@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet import _checks
+from porbnet.base import checks as _checks
 from porbnet.plot.style import PALETTE, SERIES
 
 if TYPE_CHECKING:
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 _COLUMNS = 4
 _VISUALS: dict[str, dict[str, Any]] = {
@@ -65,7 +65,7 @@ def _picture(kind: str, model: PoRBNetRegressor, names: Sequence[str] | None) ->
     except ImportError as error:
         raise ImportError(EXTRA) from error
 
-    from porbnet.diagnostics import quantities
+    from porbnet.posterior.diagnostics import quantities
 
     posterior = model.posterior_
     values = quantities(posterior)

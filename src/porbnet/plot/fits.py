@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet import _checks
+from porbnet.base import checks as _checks
 from porbnet.plot.style import PALETTE, axes_for, fitted_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from porbnet.estimator import PoRBNetRegressor
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 
 def fit(

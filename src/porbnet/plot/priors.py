@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._random import RandomState
+from porbnet.base import checks as _checks
+from porbnet.base.seeds import RandomState
 from porbnet.plot.style import PALETTE, SERIES, axes_for, default_region, prior_grid, require_one_input
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from porbnet.model.function_prior import FunctionPrior
+    from porbnet.statement.function_prior import FunctionPrior
 
 
 def prior_draws(

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet import _checks
-from porbnet._checks import FloatArray
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.region import Region
 from porbnet.errors import StatementError
-from porbnet.region import Region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from porbnet.estimator import PoRBNetRegressor
-    from porbnet.model.function_prior import FunctionPrior
+    from porbnet.estimators.regressor import PoRBNetRegressor
+    from porbnet.statement.function_prior import FunctionPrior
 
 PALETTE = {
     "blue": "#0072B2",

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from porbnet.errors import ModelFileError, PorbnetError, PorbnetWarning, StatementError, StorageError
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.draws import ChainDraws
-from porbnet.inference.driver import Chain
+from porbnet.sampling.draws import ChainDraws
+from porbnet.sampling.driver import Chain
+from porbnet.sampling.problem import Problem
 from porbnet.storage import archive
-from porbnet.storage.fit import Start, read_start, start_header
+from porbnet.storage.codec import Arrays, decode_seed, encode_seed
 from porbnet.storage.model import read_draws
-from porbnet.storage.statement import Arrays, decode_seed, encode_seed
+from porbnet.storage.start import Start, read_start, start_header
 
 VERSION = 1
 _FIT, _STATE, _DRAWS = "porbnet checkpoint", "porbnet chain", "porbnet draws"

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
-from porbnet.diagnostics import Diagnostics, Row
+from porbnet.base.checks import FloatArray
 from porbnet.errors import ModelFileError
-from porbnet.inference.collapsed.problem import Problem
-from porbnet.inference.draws import PER_UNIT, ChainDraws
-from porbnet.inference.driver import ChainResult
-from porbnet.posterior import Posterior
+from porbnet.posterior.diagnostics import Diagnostics, Row
+from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.draws import PER_UNIT, ChainDraws
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
 from porbnet.storage import archive
-from porbnet.storage.fit import PER_ROW, Start, read_start, start_header
-from porbnet.storage.statement import Arrays, decode, encode
+from porbnet.storage.codec import Arrays, decode, encode
+from porbnet.storage.start import PER_ROW, Start, read_start, start_header
 
 KIND, VERSION = "porbnet model", 1
 _FIELDS = tuple(f.name for f in dataclasses.fields(ChainDraws))

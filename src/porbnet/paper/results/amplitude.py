@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, missing, short
-from porbnet.paper.style import BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, missing, short
+from porbnet.paper.looks import BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Posterior with stationary amplitude"
 WHERE = "main text, first figure"
@@ -22,7 +22,7 @@ ABOUT = (
 LOW, HIGH, NOISE, AWAY = 2.0, 4.0, 0.1, 2.5
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Both fits."""
     tasks = [
         {"model": m, "seed": settings.seed, "sampling": settings.sampling, "nuts": settings.nuts}
@@ -58,7 +58,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
                                 squeeze=False)  # fmt: skip
     for ax, model in zip(axes[0], shown, strict=True):
         part = numbers[model]
-        style.band(ax, part["curve"], RED if model == "BNN" else BLUE, of="f")
+        looks.band(ax, part["curve"], RED if model == "BNN" else BLUE, of="f")
         ax.plot(part["x"], part["y"], ".", color="black", markersize=4)
         ax.axvline(0.0, color="black", linewidth=0.6, linestyle=":")
         finish(ax, model, "x", "f(x)" if model == shown[0] else "")

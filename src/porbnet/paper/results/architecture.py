@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.intensity import Piecewise
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, missing, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, missing, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "The width adapts to the data"
 WHERE = "appendix, three units and a noisy sine"
@@ -26,7 +26,7 @@ LEVEL, OMEGA, NOISE, N = 3.0 / 18.0, 2.0 * math.pi, 0.1, 40
 MODELS = ("BNN, 3 units", "PoRB-NET", "BNN, 12 units")
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """All three fits."""
     tasks = [{"model": m, "seed": settings.seed, "sampling": settings.sampling, "nuts": settings.nuts} for m in MODELS]
     rows = work.map(one_fit, tasks)
@@ -70,7 +70,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
     figure, axes = plt.subplots(1, len(shown) + 1, figsize=(2.1 * (len(shown) + 1), 2.1), layout="constrained")
     for ax, model in zip(axes, shown, strict=False):
         part = numbers[model]
-        ax.plot(part["grid"], np.array(part["draws"]).T, color=BLUE if model == "PoRB-NET" else style.PURPLE, alpha=0.3,
+        ax.plot(part["grid"], np.array(part["draws"]).T, color=BLUE if model == "PoRB-NET" else looks.PURPLE, alpha=0.3,
                 linewidth=0.6)  # fmt: skip
         ax.plot(part["x"], part["y"], ".", color=BLACK, markersize=3)
         finish(ax, model, "x", "posterior draws of f" if model == shown[0] else "")

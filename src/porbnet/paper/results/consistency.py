@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
-from porbnet.model.prior import Prior
+from porbnet.base.checks import FloatArray
 from porbnet.paper import models
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Consistency"
 WHERE = "theorem on consistency (no figure in the paper)"
@@ -24,7 +24,7 @@ NOISE = 0.2
 TRUTHS = {"inside": "a network", "outside": "a triangular wave"}
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Errors by truth and number of observations."""
     sizes = [25, 50, 100, 200, 400] + ([800, 1600] if settings.n_repeats > 5 else [])
     n = settings.n_repeats

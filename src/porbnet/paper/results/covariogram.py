@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from porbnet._checks import FloatArray
-from porbnet._random import generator
-from porbnet.model.prior import Prior
+from porbnet.base.checks import FloatArray
+from porbnet.base.seeds import generator
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import COLORS, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import COLORS, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Covariogram"
 WHERE = "main text, covariogram figure"
@@ -26,7 +26,7 @@ REACH, SCALE, N_UNITS, CENTER_SD = 5.0, 1.0, 10, 1.0
 INNER = 3.0
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Closed forms on a fine grid, and draws on a coarse one."""
     return work.map(covariances, [{"n": settings.n_prior_draws, "seed": settings.seed}])[0]
 

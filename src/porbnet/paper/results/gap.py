@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.intensity import Piecewise
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, GREEN, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, GREEN, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Uncertainty in a gap"
 WHERE = "appendix, intensity raised in a gap of the data"
@@ -24,7 +24,7 @@ FACTORS, EDGE, NOISE = (1.0, 2.0, 3.0, 4.0), 1.5, 0.1
 GRID = np.linspace(-5.0, 5.0, 161)
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """One fit per factor and data set."""
     n = settings.n_repeats
     tasks = [{"factor": f, "seed": settings.seed + i, "sampling": settings.sampling} for f in FACTORS for i in range(n)]
@@ -57,7 +57,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
                                 layout="constrained")  # fmt: skip
     for j, factor in enumerate(FACTORS[1:]):
         part = numbers[f"{factor:g}"]["shown"]
-        style.band(axes[0, j], part["curve"], BLUE, of="f")
+        looks.band(axes[0, j], part["curve"], BLUE, of="f")
         axes[0, j].plot(part["x"], part["y"], ".", color=BLACK, markersize=3)
         inside = GRID[np.abs(GRID) < EDGE]
         axes[0, j].plot(inside, np.sin(1.5 * inside), color=GREEN, linestyle="--")

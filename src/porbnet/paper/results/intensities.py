@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, short
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLUE, finish
 from porbnet.paper.results.series import DATA, curves
-from porbnet.paper.style import BLUE, finish
 
 TITLE = "Inferred intensities of the three series"
 WHERE = "appendix, figure of inferred intensities"
 ABOUT = "Posterior mean and 90 % band of the intensity (units per unit of the scaled input), split 1, all defaults."
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Shared with the tables."""
     return curves(DATA, ("PoRB-NET",), settings, work)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.intensity import SigmoidGP
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Learning an input-dependent lengthscale"
 WHERE = "main text, figure of the learned intensity"
@@ -25,7 +25,7 @@ REGION, UPPER, VARIANCE, LENGTHSCALE, NOISE, N = (-0.25, 1.25), 60.0, 5.0, 0.25,
 GRID = np.linspace(0.0, 1.0, 101)
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """One fit per function."""
     seeds = range(settings.seed, settings.seed + settings.n_repeats)
     rows = work.map(one_function, [{"seed": s, "sampling": settings.sampling} for s in seeds])
@@ -67,7 +67,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
     """Function left, intensity right."""
     part = numbers["shown"]
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.6), layout="constrained")
-    style.band(axes[0], part["curve"], BLUE, label="posterior mean, 90 %")
+    looks.band(axes[0], part["curve"], BLUE, label="posterior mean, 90 %")
     axes[0].plot(part["x"], part["y"], ".", color=BLACK, markersize=2.5, alpha=0.6)
     axes[0].plot(part["curve"]["x"], part["f"], color=RED, linestyle="--", linewidth=1.0, label="truth")
     finish(axes[0], "function", "x", "f(x)")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "Lengthscale of the model and of the truth"
 WHERE = "appendix, two by two lengthscales"
@@ -23,7 +23,7 @@ LENGTHS, NOISE, N, N_TEST, REGION = {"low": 0.08, "high": 0.25}, 0.1, 30, 50, (-
 CELLS = [(t, m) for t in LENGTHS for m in LENGTHS]
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Four cells, each over several functions."""
     n = 2 * settings.n_repeats
     tasks = [
@@ -61,7 +61,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
     for ax, (t, m) in zip(axes.ravel(), CELLS, strict=True):
         cell = numbers[f"{t}/{m}"]
         part = cell["shown"]
-        style.band(ax, part["curve"], BLUE)
+        looks.band(ax, part["curve"], BLUE)
         ax.plot(part["curve"]["x"], part["f"], color=RED, linestyle="--", linewidth=1.0)
         ax.plot(part["x"], part["y"], ".", color=BLACK, markersize=3.5)
         title = f"truth {t}, model {m}: LLH {part['llh']:.2f} (mean {np.mean(cell['llh']):.2f})"

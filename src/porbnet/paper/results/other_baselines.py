@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, short
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
 from porbnet.paper.results.series import DATA, curves, draw_curves
 
 TITLE = "PoRB-NET, L-GP and dropout"
@@ -19,7 +19,7 @@ ABOUT = (
 MODELS = ("PoRB-NET", "L-GP", "dropout")
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Shared with the tables."""
     return curves(DATA, MODELS, settings, work)
 

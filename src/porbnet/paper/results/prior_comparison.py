@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from porbnet.comparison import BNNPrior
-from porbnet.model.function_prior import FunctionPrior
-from porbnet.model.prior import Prior
-from porbnet.model.upcrossings import count_upcrossings
+from porbnet.functions.upcrossings import count_upcrossings
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, COLORS, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, COLORS, RED, finish
+from porbnet.statement.function_prior import FunctionPrior
+from porbnet.statement.prior import Prior
 
 TITLE = "BNN and PoRB-NET as priors"
 WHERE = "appendix, priors for BNN and PoRB-NET"
@@ -25,7 +25,7 @@ N_UNITS, REACH, GAPS, INNER = 20, 10.0, (0.0, 1.0, 2.0), 5.0
 MODELS = ("BNN", "PoRB-NET")
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Both priors."""
     tasks = [{"model": m, "n": settings.n_prior_draws, "seed": settings.seed} for m in MODELS]
     return dict(zip(MODELS, work.map(one_prior, tasks), strict=True))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.comparison import BNNPrior, BRBFNPrior, GaussianProcessPrior, match_upcrossings
-from porbnet.model.function_prior import FunctionPrior
-from porbnet.model.prior import Prior
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.function_prior import FunctionPrior
+from porbnet.statement.prior import Prior
 
 TITLE = "Prior samples"
 WHERE = "main text, figure of prior samples"
@@ -28,7 +28,7 @@ MODELS = ("PoRB-NET", "GP", "B-RBFN", "BNN, RBF", "BNN, tanh")
 ENDS, REGION, KAPPA, WIDTH = (-5.0, 5.0), (-8.0, 8.0), 2.0, 50
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Draws and variances of all priors."""
     tasks = [
         {"model": m, "row": r, "n": settings.n_prior_draws, "seed": settings.seed + i}

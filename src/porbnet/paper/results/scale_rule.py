@@ -9,10 +9,10 @@ import numpy as np
 
 from porbnet.comparison import BRBFNPrior
 from porbnet.intensity import SigmoidGP
-from porbnet.model.prior import Prior
 from porbnet.paper.claims import Claim, claim
-from porbnet.paper.frame import Numbers, Settings, Work, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "The scale rule under a varying intensity"
 WHERE = "appendix, constant s² against s0² λ²"
@@ -26,7 +26,7 @@ UPPER, VARIANCE, LENGTHSCALE = 8.0, 3.0, 2.0
 RULES = {"constant": "constant s²", "tied": "s² = s0² λ²"}
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Both rules under the same intensity, and how they fare under others."""
     shown = work.map(both_rules, [{"n": settings.n_prior_draws, "seed": settings.seed}])[0]
     more = work.map(spreads, [{"n": 10 * settings.n_repeats, "seed": settings.seed}])[0]

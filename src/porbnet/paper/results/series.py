@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from porbnet.paper import style
+from porbnet.paper import looks
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, missing
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, missing
+from porbnet.paper.looks import MODEL_COLORS
 from porbnet.paper.results.tables import all_splits
-from porbnet.paper.style import MODEL_COLORS
 
 TITLE = "Three series: PoRB-NET and the BNN"
 WHERE = "main text, figure of real data"
@@ -20,12 +20,12 @@ DATA = ("motorcycle94", "vix2018", "heartrate")
 MODELS = ("PoRB-NET", "BNN, RBF")
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """The first split of each series with each model; shared with the tables."""
     return curves(DATA, MODELS, settings, work)
 
 
-def curves(data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: Work) -> Numbers:
+def curves(data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: ResumableMap) -> Numbers:
     """Curves on the first split, by data set and model; and what is missing."""
     found: Numbers = {"curves": {}, "missing": {}}
     for (name, model), rows in all_splits(data, models, settings, work, n=1).items():
@@ -56,9 +56,9 @@ def draw_curves(numbers: Numbers, models: tuple[str, ...], plt: Any) -> Any:
             if row is None:
                 ax.text(0.5, 0.5, "not computed\nin this run", ha="center", va="center", transform=ax.transAxes)
             else:
-                style.band(ax, row["curve"], MODEL_COLORS.get(model, style.BLACK))
-                style.data(ax, row["data"])
-            style.finish(ax, name if i == 0 else "", "x" if i == len(models) - 1 else "", model if j == 0 else "")
+                looks.band(ax, row["curve"], MODEL_COLORS.get(model, looks.BLACK))
+                looks.data(ax, row["data"])
+            looks.finish(ax, name if i == 0 else "", "x" if i == len(models) - 1 else "", model if j == 0 else "")
     axes[0, 0].legend(loc="lower right", handletextpad=0.2)
     return figure
 

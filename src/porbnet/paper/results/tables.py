@@ -8,9 +8,9 @@ import numpy as np
 
 from porbnet.paper import page, protocol
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, missing, short
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, missing, short
+from porbnet.paper.looks import MODEL_COLORS, finish
 from porbnet.paper.models import COSTLY, MORE_MODELS, QUICK_MODELS, score_split
-from porbnet.paper.style import MODEL_COLORS, finish
 
 TITLE = "Test log likelihood and error"
 WHERE = "main text, tables of test log likelihood (LLH) and root mean square error (RMSE)"
@@ -37,7 +37,7 @@ WHY = {
 """Why others are ahead, where they are and the noise is not the reason."""
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Every model on every split of every data set that can be read here."""
     models = QUICK_MODELS + (MORE_MODELS if settings.n_splits > 5 else ())  # those take too long for a quick run
     found: Numbers = {"n_splits": settings.n_splits, "models": list(models), "scores": {}, "missing": {}}
@@ -53,7 +53,7 @@ def compute(settings: Settings, work: Work) -> Numbers:
 
 
 def all_splits(
-    data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: Work, n: int | None = None
+    data: tuple[str, ...], models: tuple[str, ...], settings: Settings, work: ResumableMap, n: int | None = None
 ) -> dict[tuple[str, str], list[Numbers]]:
     """Scores on splits 1 to n by data set and model, or why there are none; all fits in one go.
 

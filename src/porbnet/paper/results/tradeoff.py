@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.comparison import BNNPrior, GaussianProcessPrior
-from porbnet.model.prior import Prior
-from porbnet.paper import models, style
+from porbnet.paper import looks, models
 from porbnet.paper.claims import Claim, claim, untestable
-from porbnet.paper.frame import Numbers, Settings, Work, missing, short
-from porbnet.paper.style import BLACK, BLUE, RED, finish
+from porbnet.paper.frame import Numbers, ResumableMap, Settings, missing, short
+from porbnet.paper.looks import BLACK, BLUE, RED, finish
+from porbnet.statement.prior import Prior
 
 TITLE = "The BNN's trade-off"
 WHERE = "appendix, BNN with small and large variances, and PoRB-NET"
@@ -27,7 +27,7 @@ N = 16
 GRID = np.linspace(-REACH, REACH, 121)
 
 
-def compute(settings: Settings, work: Work) -> Numbers:
+def compute(settings: Settings, work: ResumableMap) -> Numbers:
     """Every model on every function."""
     n = min(settings.n_repeats, 5)
     found: Numbers = {"missing": "", "n": n}
@@ -83,7 +83,7 @@ def draw(numbers: Numbers, plt: Any) -> Any:
                                 squeeze=False)  # fmt: skip
     for ax, model in zip(axes[0], shown, strict=True):
         part = numbers[model]["shown"]
-        style.band(ax, part["curve"], BLUE if model == "PoRB-NET" else style.PURPLE, of="f")
+        looks.band(ax, part["curve"], BLUE if model == "PoRB-NET" else looks.PURPLE, of="f")
         ax.plot(part["curve"]["x"], part["f"], color=RED, linestyle="--", linewidth=1.0)
         ax.plot(part["x"], part["y"], ".", color=BLACK, markersize=4)
         finish(ax, model, "x", "f(x)" if model == shown[0] else "")

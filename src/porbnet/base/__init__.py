@@ -1,0 +1,1 @@
+"""What everything stands on: checks of input, seeds, compilation."""

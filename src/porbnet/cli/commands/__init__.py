@@ -1,0 +1,1 @@
+"""The subcommands of `porbnet`, one file each, named after them."""

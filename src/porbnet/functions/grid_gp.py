@@ -1,0 +1,201 @@
+"""A Gaussian process on a box in a finite, whitened form: coefficients z ~ N(0, I) give its values at knots.
+
+With a squared-exponential kernel, k(x, x') = variance · Π_d exp(-½ (x_d - x'_d)² / lengthscale_d²), and knots on a
+regular grid, the covariance of the knots is a Kronecker product. Each factor is decomposed, K_d = V_d S_d V_dᵀ, and the
+directions of negligible variance are dropped:
+
+    h(knots) = √variance · (B_1 ⊗ ... ⊗ B_D) z,      B_d = V_d S_d^½
+
+which has the covariance of the process at the knots to about 1e-8.
+
+The law of the process may be unknown too: a log-normal variance, and a log-normal factor common to all lengthscales.
+Each is one more whitened coefficient ζ ~ N(0, 1), after the others in this order:
+
+    variance = median · exp(log_sd · ζ)
+    lengthscales = medians · exp(log_sd · 0.2 · r),      r = ζ / 0.2 rounded to a whole number, from -12 to 12
+
+so that the lengthscales take 25 values, each with its own bases on common knots. The coefficients that a longer
+lengthscale does not need are left unused.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import LogNormal
+from porbnet.base.region import Region
+from porbnet.errors import StatementError
+
+_KNOTS_PER_LENGTHSCALE = {1: 16.0, 2: 8.0, 3: 6.0}
+_FEWEST_PER_LENGTHSCALE = 4.0
+_MOST_KNOTS = {1: 2048, 2: 160, 3: 48}
+_DROPPED_VARIANCE = 1e-8
+LENGTHSCALE_STEP = 0.2  # between the values of an unknown lengthscale, in sd of its logarithm
+_STEPS = 12  # to either side of the median
+
+
+class GridGP:
+    """Squared-exponential Gaussian process with mean zero at the knots of a regular grid.
+
+    Parameters
+    ----------
+    region : Region
+        The box; the first and last knots lie on its edges.
+    variance : float or LogNormal
+        Variance of the process at a point, or its prior.
+    lengthscale : ndarray of shape (n_dims,)
+        In the units of the input; medians if they are unknown.
+    refinement : float
+        Multiplies the default number of knots per lengthscale.
+    lengthscale_log_sd : float
+        Standard deviation of the logarithm of a factor common to all lengthscales; 0 if they are known. The number of
+        knots is then that of twice the shortest lengthscale there is, or of the median if that is shorter.
+
+    Attributes
+    ----------
+    lengthscales : ndarray of shape (n_lengthscales, n_dims)
+        Those that there may be, the shortest first.
+    shape : tuple of int
+        Number of knots per dimension.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        variance: float | LogNormal,
+        lengthscale: FloatArray,
+        refinement: float = 1.0,
+        lengthscale_log_sd: float = 0.0,
+    ) -> None:
+        self.region = region
+        self.variance = variance.median if isinstance(variance, LogNormal) else variance
+        self.variance_log_sd = variance.log_sd if isinstance(variance, LogNormal) else 0.0
+        steps = np.arange(-_STEPS, _STEPS + 1) if lengthscale_log_sd > 0.0 else np.zeros(1)
+        self.lengthscales = np.multiply.outer(np.exp(lengthscale_log_sd * LENGTHSCALE_STEP * steps), lengthscale)
+        shortest = self.lengthscales[0]
+        typical = np.minimum(2.0 * shortest, lengthscale)
+        self.shape = tuple(
+            self._knots(d, float(shortest[d]), float(typical[d]), refinement) for d in range(region.n_dims)
+        )
+
+    def _knots(self, d: int, shortest: float, typical: float, refinement: float) -> int:
+        n_dims, width = self.region.n_dims, float(self.region.widths[d])
+        if n_dims not in _MOST_KNOTS:
+            raise StatementError(
+                f"region={_checks.show(self.region.bounds.tolist())} has {n_dims} dimensions: "
+                "for a Gaussian process of intensity or noise there must be 1, 2 or 3"
+            )
+        most = _MOST_KNOTS[n_dims]
+        fewest = width / shortest * _FEWEST_PER_LENGTHSCALE
+        if fewest > most - 1:
+            learned = len(self.lengthscales) > 1
+            raise StatementError(
+                f"lengthscale={shortest:g} of the Gaussian process"
+                f"{', the shortest that its prior allows,' if learned else ''} is too short for a region of width "
+                f"{width:g}: it must be at least {width * _FEWEST_PER_LENGTHSCALE / (most - 1):.3g}"
+                f"{'; raise the median or lower the factor of the prior' if learned else ''}"
+            )
+        # a little less, so that rounding of a whole number does not add a knot: the units of x must not matter
+        wanted = math.ceil(width / typical * _KNOTS_PER_LENGTHSCALE[n_dims] * refinement - 1e-6) + 1
+        if typical != shortest:
+            wanted = max(wanted, math.ceil(fewest - 1e-6) + 1)
+        return int(min(max(wanted, 9), most))
+
+    @functools.cached_property
+    def bases(self) -> list[list[FloatArray]]:
+        """B_d for every lengthscale and dimension, shape (n_knots, n_coefficients) each."""
+        dims = range(self.region.n_dims)
+        bases = [[self._basis(d, float(lengthscales[d])) for d in dims] for lengthscales in self.lengthscales]
+        most = [basis.shape[1] for basis in bases[0]]  # a longer lengthscale needs no more, whatever rounding says
+        return [[basis[:, :n] for basis, n in zip(row, most, strict=True)] for row in bases]
+
+    def _basis(self, d: int, lengthscale: float) -> FloatArray:
+        knots = np.linspace(0.0, self.region.widths[d], self.shape[d])
+        covariance = np.exp(-0.5 * ((knots[:, None] - knots[None, :]) / lengthscale) ** 2)
+        variances, vectors = np.linalg.eigh(covariance)
+        variances, vectors = variances[::-1], vectors[:, ::-1]
+        vectors = vectors * np.where(vectors[0] < 0.0, -1.0, 1.0)  # their signs are left open: rounding must not choose
+        remaining = 1.0 - np.cumsum(variances) / len(knots)
+        n_kept = int(np.argmax(remaining < _DROPPED_VARIANCE)) + 1
+        return np.asarray(vectors[:, :n_kept] * np.sqrt(variances[:n_kept]))
+
+    def spreads(self) -> FloatArray:
+        """Root mean square over the knots of what each coefficient adds to h, without √variance.
+
+        Shape (n_lengthscales, n_coefficients); of those that are not in use, what is negligible.
+        """
+        negligible = math.sqrt(_DROPPED_VARIANCE)
+        result = np.ones((len(self.bases), 1))
+        for d, most in enumerate(self.coefficient_shape):
+            factor = np.full((len(self.bases), most), negligible)
+            for row, bases in enumerate(self.bases):
+                kept = np.sqrt(np.mean(bases[d] ** 2, axis=0))
+                factor[row, : len(kept)] = np.maximum(kept, negligible)
+            result = (result[:, :, None] * factor[:, None, :]).reshape(len(result), -1)
+        return result
+
+    @property
+    def coefficient_shape(self) -> tuple[int, ...]:
+        """Number of whitened coefficients of the curve per dimension."""
+        return tuple(b.shape[1] for b in self.bases[0])
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of whitened coefficients of the curve."""
+        return math.prod(self.coefficient_shape)
+
+    @property
+    def n_unknown(self) -> int:
+        """How many of variance and lengthscale are unknown."""
+        return int(self.variance_log_sd > 0.0) + int(len(self.lengthscales) > 1)
+
+    @property
+    def n_whitened(self) -> int:
+        """Number of whitened coefficients in all, of the curve and of its law."""
+        return self.n_coefficients + self.n_unknown
+
+    def variances(self, z: FloatArray) -> FloatArray:
+        """Variance of the process for coefficients of shape (n, n_whitened), shape (n,)."""
+        if self.variance_log_sd == 0.0:
+            return np.full(len(z), self.variance)
+        return np.asarray(self.variance * np.exp(self.variance_log_sd * np.asarray(z)[:, self.n_coefficients]))
+
+    def which_lengthscales(self, z: FloatArray) -> NDArray[np.int64]:
+        """Row of `lengthscales` for coefficients of shape (n, n_whitened), shape (n,)."""
+        if len(self.lengthscales) == 1:
+            return np.zeros(len(z), dtype=np.int64)
+        steps = np.floor(np.asarray(z)[:, -1] / LENGTHSCALE_STEP + 0.5)
+        return (np.clip(steps, -_STEPS, _STEPS) + _STEPS).astype(np.int64)
+
+    def expand(self, z: FloatArray) -> FloatArray:
+        """Values at the knots, shape (n, *shape), of coefficients of shape (n, n_whitened)."""
+        z = np.asarray(z)
+        which, scales = self.which_lengthscales(z), np.sqrt(self.variances(z))
+        curve = z[:, : self.n_coefficients].reshape(len(z), *self.coefficient_shape)
+        result = np.empty((len(z), *self.shape))
+        for row in np.unique(which):
+            chosen = which == row
+            tensor = curve[(chosen, *(slice(basis.shape[1]) for basis in self.bases[row]))]
+            for d, basis in enumerate(self.bases[row]):
+                tensor = np.moveaxis(np.tensordot(tensor, basis, axes=(d + 1, 1)), -1, d + 1)
+            result[chosen] = scales[chosen].reshape(-1, *(1,) * len(self.shape)) * tensor
+        return result
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draws at the knots, shape (n, *shape)."""
+        return self.expand(rng.standard_normal((n, self.n_whitened)))
+
+
+def lengthscale_vector(name: str, value: object, n_dims: int) -> FloatArray:
+    """Lengthscales of the process, one per dimension, from a number or a sequence."""
+    allowed = f"it must be a positive finite number, or {n_dims} of them"
+    array = _checks.positive_array(name, value, allowed)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != n_dims):
+        raise _checks.fail(name, value, allowed)
+    return np.broadcast_to(array, (n_dims,)).copy()

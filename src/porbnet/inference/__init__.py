@@ -1,1 +1,0 @@
-"""How the posterior is reached: samplers, chains and their draws."""

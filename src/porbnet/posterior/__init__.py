@@ -1,0 +1,1 @@
+"""Draws in the units of the data, and everything that is read off them."""

@@ -1,0 +1,438 @@
+"""The posterior: draws in the units of the data, and everything that can be read off them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, gammaincinv, ndtr, stdtrit
+
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.seeds import RandomState
+from porbnet.functions.grid_gp import GridGP, lengthscale_vector
+from porbnet.functions.network import Networks
+from porbnet.intensity import SigmoidGP
+from porbnet.intensity.tabulated import interpolation_weights
+from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.sampling.draws import ChainDraws
+from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.problem import Problem
+from porbnet.statement.moments import scale_of
+
+_DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
+_STACKED = 2000  # rows of design matrices multiplied at a time
+_MOST_POINTS = 65_536  # new points whose sums over draws are kept at a time
+_BLOCK_POINTS = 2048  # new points handled at a time
+_MOST_BYTES = 32_000_000  # of tables of draws by points
+
+
+@dataclass(frozen=True, eq=False)
+class FMoments:
+    """Moments of f at points given each draw's units, shape (n_draws, n_points) each, in the units of the output."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A Gaussian mixture at each point: mean and variance of shape (n_components, n_points), weights (None: equal)."""
+
+    mean: FloatArray
+    variance: FloatArray
+    weights: FloatArray | None
+
+
+class Posterior:
+    """Draws from the posterior over networks.
+
+    Rows of every array run over all draws, chain after chain: draw d of chain c is row c * n_draws_per_chain + d.
+
+    Attributes
+    ----------
+    n_chains, n_draws_per_chain : int
+    n_units : ndarray of shape (n_draws,)
+        Width of the network.
+    noise, amplitude : ndarray of shape (n_draws,)
+        Noise sd and amplitude, in the units of the output.
+    bias : ndarray of shape (n_draws,)
+        Drawn bias, in the units of the output (offset included).
+    log_likelihood : ndarray of shape (n_draws,)
+        Log marginal likelihood of the observations given centers and hyper-parameters, weights integrated out.
+    """
+
+    def __init__(self, problem: Problem, results: list[ChainResult], offset: float = 0.0) -> None:
+        self.problem = problem
+        self.results = results
+        self.offset = offset
+        self.n_chains = len(results)
+        self.n_draws_per_chain = len(results[0].draws)
+        self.draws = ChainDraws.joined([r.draws for r in results], problem.scaling.n_dims)
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    def __repr__(self) -> str:
+        return f"Posterior({self.n_chains} chains of {self.n_draws_per_chain} draws, {self.n_dims} input dimension(s))"
+
+    @property
+    def n_dims(self) -> int:
+        """Number of input dimensions."""
+        return self.problem.scaling.n_dims
+
+    @property
+    def n_units(self) -> NDArray[np.int64]:
+        """Width of each draw's network, shape (n_draws,)."""
+        return self.draws.counts
+
+    @property
+    def noise(self) -> FloatArray:
+        """Noise sd of each draw, shape (n_draws,), in the units of the output."""
+        return self.draws.values[:, 0] * self.problem.scaling.y_scale
+
+    @property
+    def amplitude(self) -> FloatArray:
+        """Amplitude of each draw, shape (n_draws,), in the units of the output."""
+        return self.draws.values[:, 1] * self.problem.scaling.y_scale
+
+    @property
+    def bias(self) -> FloatArray:
+        """Bias of each draw, shape (n_draws,), in the units of the output."""
+        return self.offset + self.draws.biases * self.problem.scaling.y_scale
+
+    @property
+    def log_likelihood(self) -> FloatArray:
+        """Log marginal likelihood of each draw, shape (n_draws,), for outputs in their own units."""
+        return self.draws.log_p - float(self.problem.data.totals[2]) * math.log(self.problem.scaling.y_scale)
+
+    @property
+    def networks(self) -> Networks:
+        """Every draw as an explicit network, callable and with gradients, in the units of the data."""
+        return self._networks(self.draws.weights, self.draws.biases)
+
+    @property
+    def mean_networks(self) -> Networks:
+        """Every draw's network at the conditional mean of its weights: their average is the posterior mean of f."""
+        return self._networks(self.draws.mean_weights, self.draws.mean_biases)
+
+    def _networks(self, weights: FloatArray, biases: FloatArray) -> Networks:
+        scaling, draws = self.problem.scaling, self.draws
+        levels = draws.relative * np.repeat(draws.values[:, 2], draws.counts)
+        return Networks(
+            draws.offsets,
+            scaling.centers(draws.centers),
+            scale_of(levels, self.problem.hyper.s0, self.n_dims) / scaling.size,
+            weights * scaling.y_scale,
+            self.offset + biases * scaling.y_scale,
+            self.problem.prior.anisotropy,
+        )
+
+    def f(self, X: Any) -> FloatArray:
+        """Function values of every draw, shape (n_draws, n_points), in the units of the output."""
+        return self.networks(X)
+
+    def by_chain(self, values: Any) -> FloatArray:
+        """Rows regrouped, shape (n_chains, n_draws_per_chain, ...)."""
+        array = np.asarray(values, dtype=np.float64)
+        return array.reshape(self.n_chains, self.n_draws_per_chain, *array.shape[1:])
+
+    def intensity(self, X: Any) -> FloatArray:
+        """Intensity of every draw, shape (n_draws, n_points), in units per unit of input."""
+        points = _checks.points("X", X, self.n_dims)
+        prior = self.problem.prior
+        if prior.intensity.known:
+            return np.tile(prior.intensity.value(points), (len(self), 1))
+        levels = self.draws.values[:, 2] / self.problem.scaling.volume
+        if isinstance(prior.intensity, SigmoidGP):
+            process = prior.intensity.process(prior.region)
+            return levels[:, None] * self._curve(process, self.draws.intensity_z, points, expit)
+        return np.repeat(levels[:, None], len(points), axis=1)
+
+    def lengthscale(self, X: Any) -> FloatArray:
+        """Lengthscale of every draw, shape (n_draws, n_points), in the units of the input."""
+        return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.hyper.s0, self.n_dims)
+
+    @property
+    def curve_variance(self) -> FloatArray | None:
+        """Variance of h of a sigmoid-GP intensity in every draw, shape (n_draws,); None with another intensity."""
+        intensity = self.problem.prior.intensity
+        if not isinstance(intensity, SigmoidGP):
+            return None
+        return intensity.process(self.problem.prior.region).variances(self.draws.intensity_z)
+
+    @property
+    def curve_lengthscale(self) -> FloatArray | None:
+        """Lengthscales of h of a sigmoid-GP intensity in every draw, shape (n_draws, n_dims), in units of the input.
+
+        None with another intensity.
+        """
+        intensity = self.problem.prior.intensity
+        if not isinstance(intensity, SigmoidGP):
+            return None
+        process = intensity.process(self.problem.prior.region)
+        return np.asarray(process.lengthscales[process.which_lengthscales(self.draws.intensity_z)])
+
+    def noise_at(self, X: Any, rows: NDArray[np.int64] | slice = slice(None)) -> FloatArray:
+        """Noise sd of every draw (or of some rows of them) at points, shape (n_draws, n_points), in output units.
+
+        With Student-t errors it is their scale.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        noise, levels = self.problem.prior.noise, self.noise[rows, None]
+        if isinstance(noise, VaryingNoise):
+            region = self.problem.prior.region
+            process = GridGP(region, noise.variance, lengthscale_vector("lengthscale", noise.lengthscale, self.n_dims))
+            return levels * np.exp(self._curve(process, self.draws.noise_z[rows], points))
+        return np.repeat(levels, len(points), axis=1)
+
+    def noise_variance(self, X: Any) -> FloatArray:
+        """Posterior mean of the variance of an observation about f at points, shape (n_points,).
+
+        The variance of Student-t errors may be infinite; for them it is the square of half the width of their central
+        68 % interval.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        factor = 1.0
+        if isinstance(self.problem.prior.noise, RobustNoise):
+            factor = stdtrit(self.draws.values[:, 3], ndtr(1.0))[:, None] ** 2
+        if not isinstance(self.problem.prior.noise, VaryingNoise):
+            return np.full(len(points), np.mean(self.noise[:, None] ** 2 * factor))
+        chunks = (self.noise_at(points[rows]) ** 2 * factor for rows in self.chunks(len(points)))
+        return np.concatenate([c.mean(axis=0) for c in chunks])
+
+    def chunks(self, n_points: int) -> Iterator[slice]:
+        """Points so many at a time that a table of draws by points stays small."""
+        length = max(1, _MOST_BYTES // (16 * len(self)))
+        return (slice(start, min(start + length, n_points)) for start in range(0, n_points, length))
+
+    def sample_errors(self, X: Any, rows: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+        """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
+        sd = self.noise_at(X, rows).T
+        if isinstance(self.problem.prior.noise, RobustNoise):
+            return np.asarray(sd * rng.standard_t(self.draws.values[rows, 3], size=sd.shape))
+        return np.asarray(sd * rng.standard_normal(sd.shape))
+
+    def _curve(self, process: GridGP, z: FloatArray, points: FloatArray, link: Any = None) -> FloatArray:
+        """Curves with coefficients z at points, shape (n_draws, n_points); the link is applied at the knots."""
+        region = process.region
+        knots, shares = interpolation_weights(process.shape, region, np.clip(points, region.low, region.high))
+        result = np.zeros((len(z), len(points)))
+        step = max(1, _MOST_BYTES // (16 * math.prod(process.shape)))
+        for start in range(0, len(z), step):
+            tables = process.expand(z[start : start + step]).reshape(-1, math.prod(process.shape))
+            tables = tables if link is None else link(tables)
+            for j in range(knots.shape[1]):
+                result[start : start + step] += shares[:, j] * tables[:, knots[:, j]]
+        return result
+
+    # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
+
+    def mean_and_variance(self, X: Any, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean and variance of f, shape (n_points,) each, in memory beside them that does not grow."""
+        points = _checks.points("X", X, self.n_dims)
+        result, n, scale = np.empty((2, len(points))), len(self), self.problem.scaling.y_scale
+        for start in range(0, len(points), _MOST_POINTS):
+            rows = slice(start, start + _MOST_POINTS)
+            x, order = self._sorted(points[rows])
+            sums = self._run(x, n_jobs, keep=None)
+            mean = sums[0] / n
+            variance = sums[2] / n + np.maximum(sums[1] / n - mean**2, 0.0)
+            result[0, rows] = self.offset + _unsorted(mean, order) * scale
+            result[1, rows] = _unsorted(variance, order) * scale**2
+        return result[0], result[1]
+
+    def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[slice, FMoments]]:
+        """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments)."""
+        points = _checks.points("X", X, self.n_dims)
+        scale = self.problem.scaling.y_scale
+        for rows in self.chunks(len(points)):
+            x, order = self._sorted(points[rows])
+            mean, variance = np.empty((len(self), x.shape[1])), np.empty((len(self), x.shape[1]))
+            self._run(x, n_jobs, keep=(mean, variance))
+            yield (
+                rows,
+                FMoments(
+                    self.offset + _unsorted(mean, order) * scale, _unsorted(np.maximum(variance, 0.0), order) * scale**2
+                ),
+            )
+
+    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Components]]:
+        """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
+
+        One component per draw; with Student-t errors several, by quadrature over their scale.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        robust = of == "y" and isinstance(self.problem.prior.noise, RobustNoise)
+        for rows, moments in self.f_moments(points, n_jobs):
+            if of == "f":
+                yield rows, Components(moments.mean, np.maximum(moments.variance, 1e-300), None)
+                continue
+            noise2 = self.noise_at(points[rows]) ** 2
+            if not robust:
+                yield rows, Components(moments.mean, moments.variance + noise2, None)
+                continue
+            # at most about 2,000 draws: each has several components
+            step = max(1, len(self) // 2000)
+            scales, weights = self._error_scales(step)
+            mean, variance, noise2 = moments.mean[::step], moments.variance[::step], noise2[::step]
+            n_nodes = scales.shape[1]
+            spread = variance[:, None, :] + noise2[:, None, :] / scales[:, :, None]
+            yield (
+                rows,
+                Components(
+                    np.repeat(mean, n_nodes, axis=0), spread.reshape(-1, mean.shape[1]), (weights / len(mean)).ravel()
+                ),
+            )
+
+    def _error_scales(self, step: int, n_nodes: int = 16) -> tuple[FloatArray, FloatArray]:
+        """Quadrature of w ~ Gamma(ν/2, ν/2) for every step-th draw: nodes and weights, shape (n_draws, n_nodes)."""
+        half = 0.5 * self.draws.values[::step, 3][:, None]
+        low, high = (np.log(gammaincinv(half, p) / half) for p in (1e-6, 1.0 - 1e-8))
+        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+        logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
+        log_mass = half * logs - half * np.exp(logs)
+        mass = weights * np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
+        return np.exp(logs), mass / mass.sum(axis=1, keepdims=True)
+
+    def _sorted(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
+        u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
+        order = np.argsort(u[:, 0], kind="stable")
+        return np.ascontiguousarray(u[order].T), order
+
+    def _run(self, x: FloatArray, n_jobs: int | None, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+        from joblib import Parallel, delayed
+
+        edges = np.linspace(0, len(self), min(_DRAW_BLOCKS, len(self)) + 1).astype(int)
+        parts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+            delayed(self._part)(x, int(a), int(b), keep) for a, b in itertools.pairwise(edges)
+        )
+        return np.asarray(sum(parts[1:], start=parts[0]))
+
+    def _part(self, x: FloatArray, first: int, last: int, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+        """Draws [first, last): their sums, and their rows of `keep`."""
+        from porbnet.sampling.collapsed.chain import prediction_state
+        from porbnet.sampling.collapsed.predict import Block, moments_of_draws
+        from porbnet.sampling.collapsed.state import empty_tuning, empty_units, empty_work
+
+        problem, draws = self.problem, self.draws
+        n_dims, n_points = problem.data.x.shape
+        capacity = int(draws.counts[first:last].max(initial=0)) + 1
+        data, varying = prediction_state(problem)
+        length = min(_BLOCK_POINTS, max(x.shape[1], 1))
+        block = Block(
+            np.empty((capacity, length)),
+            np.zeros(capacity, dtype=np.int64),
+            np.zeros(capacity, dtype=np.int64),
+            np.empty(length),
+            np.empty(length),
+        )
+        empty = np.empty((0, 0))
+        sums = np.zeros((3, x.shape[1]))
+        moments_of_draws(
+            data, problem.hyper, first, last, draws.offsets, draws.values, draws.centers, draws.relative,
+            draws.noise_z, draws.row_weight, varying, x,
+            empty_units(capacity, n_dims, n_points), empty_tuning(), empty_work(capacity, n_dims, n_points), block,
+            sums,
+            empty if keep is None else keep[0][first:last], empty if keep is None else keep[1][first:last],
+        )  # fmt: skip
+        return sums
+
+    def to_arviz(
+        self,
+        grid: Any = None,
+        *,
+        thin: int = 1,
+        n_prior: int = 500,
+        weights: str = "drawn",
+        random_state: RandomState = 0,
+    ) -> Any:
+        """The fit as an ArviZ DataTree, for `arviz_stats` and `arviz_plots`; needs `pip install "porbnet[arviz]"`.
+
+        Parameters
+        ----------
+        grid : array of shape (n_places, n_dims), optional
+            Where f, the lengthscale and the intensity are given; by default 50 places over the inputs (with several
+            inputs, 50 of them).
+        thin : int, default 1
+            Keep every thin-th draw of each chain.
+        n_prior : int, default 500
+            Draws of the groups `prior` and `prior_predictive`; 0 for none.
+        weights : {"drawn", "integrated"}
+            Of the network, in the group `log_likelihood`: "drawn" is the log likelihood given the drawn function;
+            "integrated" the log predictive density with the weights integrated out and the observation left aside,
+            for `loo` alone, where it is the more reliable of the two.
+        random_state : int, Generator, SeedSequence, RandomState or None
+            Of prior and predictive draws.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups posterior, sample_stats, prior, prior_predictive, posterior_predictive, log_likelihood,
+            observed_data, constant_data, and units (one row per unit of every draw); see `porbnet.interop.arviz`.
+        """
+        from porbnet.interop.arviz import to_arviz
+
+        return to_arviz(self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state)
+
+    def covariance(self, X: Any) -> FloatArray:
+        """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""
+        from porbnet.sampling.collapsed.chain import prediction_state
+        from porbnet.sampling.collapsed.predict import prepare_draw, weigh_draw
+        from porbnet.sampling.collapsed.state import empty_tuning, empty_units, empty_work
+
+        problem, draws = self.problem, self.draws
+        u = problem.scaling.inputs(_checks.points("X", X, self.n_dims))
+        n_dims, n_points = problem.data.x.shape
+        capacity = int(draws.counts.max(initial=0)) + 1
+        units, work = empty_units(capacity, n_dims, n_points), empty_work(capacity, n_dims, n_points)
+        mean, total = np.zeros(len(u)), np.zeros((len(u), len(u)))
+        data, varying = prediction_state(problem)
+        tuning = empty_tuning()
+        left: list[FloatArray] = []  # Φ P and Φ m of some draws, so that one product of large matrices adds them all
+        right: list[FloatArray] = []
+        for i in range(len(self)):
+            if varying is not None:
+                weigh_draw(data, i, draws.noise_z, draws.row_weight, varying)
+            prepare_draw(
+                data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative, units, tuning, work
+            )
+            n = int(units.n[0])
+            design = np.empty((n + 1, len(u)))
+            design[0] = data.has_bias
+            distance2 = np.zeros((n, len(u)))
+            for d in range(n_dims):
+                distance2 += np.subtract.outer(units.centers[:n, d], u[:, d]) ** 2
+            np.exp(-0.5 * units.scales[:n, None] ** 2 * distance2, out=design[1:])
+            conditional = units.mean[: n + 1] @ design
+            mean += conditional
+            left += [units.inverse[: n + 1, : n + 1] @ design, conditional[None]]
+            right += [design, conditional[None]]
+            if sum(map(len, left)) > _STACKED or i == len(self) - 1:
+                total += np.concatenate(left).T @ np.concatenate(right)
+                left, right = [], []
+        mean /= len(self)
+        covariance = (total / len(self) - np.outer(mean, mean)) * problem.scaling.y_scale**2
+        return np.asarray(0.5 * (covariance + covariance.T))
+
+    def choose(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Rows of n draws chosen at random, without repeats as long as there are enough."""
+        if n <= len(self):
+            return rng.permutation(len(self))[:n]
+        return rng.integers(0, len(self), n)
+
+    def subset(self, rows: NDArray[np.int64]) -> Networks:
+        """The networks of some draws."""
+        networks = self.networks
+        return Networks.of([networks[int(i)] for i in rows])
+
+
+def _unsorted(values: FloatArray, order: NDArray[np.int64]) -> FloatArray:
+    result = np.empty_like(values)
+    result[..., order] = values
+    return result

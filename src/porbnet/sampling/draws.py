@@ -1,0 +1,71 @@
+"""Draws of the posterior: ragged, flat, in the sampler's standard coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet.base.checks import FloatArray
+
+PER_UNIT = ("centers", "relative", "weights", "mean_weights")
+
+
+@dataclass(frozen=True, eq=False)
+class ChainDraws:
+    """Stored sweeps of one chain, or of several one after the other.
+
+    counts : (n_draws,) units of each draw
+    values : (n_draws, 4) noise sd, amplitude, level, degrees of freedom of the errors
+    log_p : (n_draws,) log marginal likelihood of the outputs
+    biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and hyper-parameters
+    intensity_z, noise_z : (n_draws, n_coefficients) of the intensity's and the noise's curve, or no columns
+    row_weight : (n_draws, n_points) weights of observations with Student-t errors; no columns otherwise
+    centers : (total_units, n_dims)
+    relative : (total_units,) intensity at the center over the level
+    weights, mean_weights : (total_units,) drawn weights, and their conditional means
+    """
+
+    counts: NDArray[np.int64]
+    values: FloatArray
+    log_p: FloatArray
+    biases: FloatArray
+    mean_biases: FloatArray
+    intensity_z: FloatArray
+    noise_z: FloatArray
+    row_weight: NDArray[np.float32]
+    centers: FloatArray
+    relative: FloatArray
+    weights: FloatArray
+    mean_weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each draw's units start, shape (n_draws + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+
+    @classmethod
+    def joined(cls, pieces: list[ChainDraws], n_dims: int) -> ChainDraws:
+        """Pieces one after the other."""
+        if not pieces:
+            none, flat = np.empty(0), np.empty((0, n_dims))
+            wide = np.empty((0, 0))
+            return cls(
+                np.empty(0, np.int64), np.empty((0, 4)), none, none, none, wide, wide, wide.astype(np.float32),
+                flat, none, none, none,
+            )  # fmt: skip
+        return cls(*(np.concatenate([getattr(p, f.name) for p in pieces]) for f in fields(cls)))
+
+    def first(self, n: int) -> ChainDraws:
+        """The first n draws."""
+        used = int(self.counts[:n].sum())
+        return ChainDraws(**{f.name: getattr(self, f.name)[: used if f.name in PER_UNIT else n] for f in fields(self)})
+
+    def after(self, n: int) -> ChainDraws:
+        """All draws but the first n."""
+        used = int(self.counts[:n].sum())
+        return ChainDraws(**{f.name: getattr(self, f.name)[used if f.name in PER_UNIT else n :] for f in fields(self)})

@@ -1,0 +1,87 @@
+"""Step 2: the width of the network, by births and deaths with odds ½ : ½.
+
+A birth draws a weight w' ~ N(0, v_w) from its prior and a center c': from λ/Λ where the intensity is known or constant,
+uniformly where it is unknown and varies (thinned events held). A death picks one of the units. Units are unordered with
+density Π λ(c_k) e^(-Λ) and weights Π N(w_k; 0, v_w), so that with L the likelihood of the network
+
+    birth, c' uniform:   [L' λ(c') N(w')] · [½ / (K+1)] / (L · [½ N(w') / |C|])            = L'/L · λ(c') |C| / (K + 1)
+    birth, c' ~ λ/Λ:     [L' λ(c') N(w')] · [½ / (K+1)] / (L · [½ N(w') λ(c') / Λ])        = L'/L · Λ / (K + 1)
+    death of unit k:     the reciprocals with K in place of K + 1
+
+Nothing is drawn for the scale, which follows from the intensity at c'. A death with K = 0 is no move. In the standard
+coordinates |C| = 1. With e the residual and φ the unit's column, log L'/L = (± w eᵀφ - ½ w² φᵀφ) / σ², + for a birth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet.base.compiled import inner_kernel
+from porbnet.sampling.collapsed.birth_death import accept
+from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE, Data, Hyper, Shape
+from porbnet.sampling.collapsed.units import draw_center
+from porbnet.sampling.published.state import BIRTH, DEATH, Network, Tuning
+from porbnet.sampling.published.target import add_unit, copy_unit, place_unit
+
+
+@inner_kernel
+def log_likelihood_ratio(network: Network, k: int, weight: float, noise: float) -> float:
+    """Log L'/L of adding `weight` times unit k's column to f."""
+    low = network.low[k]
+    e, column = network.residual[low : network.high[k]], network.columns[k]
+    with_e, square = 0.0, 0.0
+    for i in range(len(e)):
+        with_e += e[i] * column[i]
+        square += column[i] * column[i]
+    return float((weight * with_e - 0.5 * weight * weight * square) / (noise * noise))
+
+
+@inner_kernel
+def log_proposal_ratio(shape: Shape, values: Any, uniform: bool, g: float, width: int) -> float:
+    """Log λ(c') |C| / K of a unit with relative intensity g among K, or log Λ / K."""
+    return math.log(values[LEVEL] * (g if uniform else shape.integral[0]) / width)
+
+
+@inner_kernel
+def birth_or_death(
+    data: Data,
+    shape: Shape,
+    hyper: Hyper,
+    values: Any,
+    uniform: bool,
+    network: Network,
+    tuning: Tuning,
+    rng: Any,
+) -> None:
+    """One proposal; the network must be evaluated and stays so."""
+    n, noise = network.n[0], values[NOISE]
+    if rng.random() < 0.5:
+        tuning.tried[BIRTH] += 1
+        center = network.centers[n]  # the first free place
+        if uniform:
+            for d in range(len(center)):
+                center[d] = rng.random() * shape.widths[d]
+        else:
+            draw_center(shape, rng, center)
+        network.weights[n] = math.sqrt(hyper.weight_factor) * values[AMPLITUDE] * rng.standard_normal()
+        place_unit(data, shape, hyper, values[LEVEL], network, n)
+        log_ratio = log_likelihood_ratio(network, n, network.weights[n], noise)
+        log_ratio += log_proposal_ratio(shape, values, uniform, network.relative[n], n + 1)
+        if accept(log_ratio, rng):
+            tuning.accepted[BIRTH] += 1
+            add_unit(network, n, network.weights[n])
+            network.n[0] = n + 1
+    else:
+        tuning.tried[DEATH] += 1
+        if n == 0:
+            return
+        k = min(int(rng.random() * n), n - 1)
+        log_ratio = log_likelihood_ratio(network, k, -network.weights[k], noise)
+        log_ratio -= log_proposal_ratio(shape, values, uniform, network.relative[k], n)
+        if accept(log_ratio, rng):
+            tuning.accepted[DEATH] += 1
+            add_unit(network, k, -network.weights[k])
+            if k != n - 1:
+                copy_unit(network, n - 1, network, k)
+            network.n[0] = n - 1

@@ -1,0 +1,1 @@
+"""A fit as text, in a notebook, as a page."""

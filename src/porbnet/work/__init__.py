@@ -1,0 +1,1 @@
+"""Work in parallel that is kept as it is done."""
