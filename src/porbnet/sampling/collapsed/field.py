@@ -156,7 +156,8 @@ def log_likelihood(
         g = relative_intensity(trial.shape, center)
         if which == FIELD_CENTERED or varying.marks[p] < level * g:
             append_right(data, trial.units, center, g, scale_at(hyper, level * g, n_dims))
-    noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+    noise2 = values[NOISE] * values[NOISE]
+    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
     log_p = log_marginal(data, trial.units, noise2, weight_variance, hyper.bias_variance)
     return log_p + centers_log_density(trial.shape, trial.units, level) if which == FIELD_CENTERED else log_p
 

@@ -80,7 +80,8 @@ def update_values_and_curve(
             slice_update(which, data, shape, hyper, units, trial.units, values, tuning, adapt, rng)
     if len(varying.intensity.z) == 0:
         return
-    noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+    noise2 = values[NOISE] * values[NOISE]
+    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
     log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
     n_updates = plan.n_centered + plan.n_marked
     for i in range(n_updates + (2 if varying.intensity.spreads.shape[1] > 0 else 0)):
@@ -126,7 +127,8 @@ def sweep(
         tuning.steps[STEP_MOVE] = math.exp((1.0 - adapt) * math.log(tuning.steps[STEP_MOVE]) + adapt * wanted)
     log_p = -math.inf
     if not needs_refresh(units):
-        noise2, weight_variance = values[NOISE] ** 2, hyper.weight_factor * values[AMPLITUDE] ** 2
+        noise2 = values[NOISE] * values[NOISE]
+        weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
         log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
     if log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
         log_p = refresh(data, units, hyper, values, tuning)
