@@ -5,9 +5,10 @@ A change that only moves code about must not change a draw. Before it, and after
     python scripts/same_draws.py store before.npz
     python scripts/same_draws.py compare before.npz
 
-Both also with NUMBA_DISABLE_JIT=1 (shorter chains): in plain Python a sum is made in the order in which it is written,
-whereas a compiler may make another of the same sum when the code around it changes. The exit code is 0 if every
-number is the same, bit for bit; otherwise the largest relative difference is shown beside each fit.
+A compiler that may reorder sums makes another of the same sum when the code around it changes, and the last digits
+follow. Two ways to see past that: --in-order compiles without that freedom (into a cache of its own), and
+NUMBA_DISABLE_JIT=1 runs plain Python (with shorter chains). The exit code is 0 if every number is the same, bit for
+bit; otherwise the largest relative difference is shown beside each fit.
 """
 
 from __future__ import annotations
@@ -15,8 +16,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import warnings
 from typing import Any
+
+if "--in-order" in sys.argv:
+    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()
+    import numba
+
+    _njit = numba.njit
+    numba.njit = lambda *given, **options: _njit(*given, **(options | {"fastmath": False}))
 
 import numpy as np
 
@@ -113,6 +122,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("store", "compare"))
     parser.add_argument("file")
+    parser.add_argument("--in-order", action="store_true", help="compile so that sums keep their order")
     parser.add_argument("--only", nargs="+", metavar="CASE")
     options = parser.parse_args()
     chosen = {name: case for name, case in cases().items() if not options.only or name in options.only}

@@ -1,32 +1,49 @@
-"""The one place that configures Numba, and the exponential that its loops use.
+"""The one place that configures Numba: kernels, kernels as arguments, and the exponential that loops use.
 
-`kernel` compiles with a cache on disk and releases the GIL. Numba's own `exp` is a scalar call; `fast_exp` is a
-polynomial that the compiler turns into vector instructions (relative error 2e-16, arguments in [-708, 0.5]).
+- `kernel`: called from Python; compiled once and kept on disk, runs without the GIL.
+- `inner`: called by kernels only. It is never machine code by itself: it goes as it is into the kernels that call it,
+  and is optimised there, with everything around it, once.
+- `Passed`: a kernel as an argument of a kernel (a likelihood's, a user's move); `apply` calls it.
+
 With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import struct
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
+
+from porbnet.base.linked import entry, linked, overload_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-_KERNEL_SOURCES = ("functions/*_kernels.py", "sampling/*/*.py")
+PLAIN = bool(getattr(numba.config, "DISABLE_JIT", False))
+_KERNEL_SOURCES = (
+    "base/*.py",
+    "functions/*.py",
+    "kernels/*.py",
+    "likelihood/*.py",
+    "sampling/*/*.py",
+    "posterior/*.py",
+)
+# sums may be reordered, NaN and inf keep their meaning
+_REORDERED = {"contract", "reassoc", "nsz"}
+_IN_ORDER = {"contract"}
 
 
 def _package_stamp() -> str:
     """A digest of the sources that kernels are made of, for the cache of compiled kernels."""
     package = Path(__file__).parents[1]
-    digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest = hashlib.sha256()
     for pattern in _KERNEL_SOURCES:
         for path in sorted(package.glob(pattern)):
             digest.update(path.read_bytes())
@@ -36,8 +53,10 @@ def _package_stamp() -> str:
 _STAMP = _package_stamp()
 
 
-def _compiled(function: Function, flags: set[str], **options: Any) -> Function:
-    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(function)
+def kernel(function: Function) -> Function:
+    """Compile a kernel that Python calls: kept on disk, without the GIL; it makes no arrays of its own."""
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": _REORDERED, "_nrt": False}
+    dispatcher = entry(function, **options)
     # Numba looks only at the kernel's own file to see whether its cache is stale. Kernels call kernels in other files,
     # so that a change there would go unnoticed: the stamp of all of them is added.
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
@@ -46,34 +65,16 @@ def _compiled(function: Function, flags: set[str], **options: Any) -> Function:
     return cast(Function, dispatcher)
 
 
-def kernel(function: Function) -> Function:
-    """Compile a kernel: cached, without the GIL, sums may be reordered, NaN and inf keep their meaning."""
-    return _compiled(function, {"contract", "reassoc", "nsz"})
+def inner(function: Function) -> Function:
+    """Compile a kernel that only kernels call."""
+    return _inner(function, _REORDERED)
 
 
-def lean_kernel(function: Function) -> Function:
-    """Compile a kernel that makes no arrays, and so needs no counting of references to them.
-
-    Kernels that pass many arrays to each other spend more time on that counting than on small matrices.
-    """
-    return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False)
-
-
-def inner_kernel(function: Function) -> Function:
-    """A lean kernel that only other kernels call: without an entry from Python, it compiles in half the time."""
-    return _compiled(
-        function, {"contract", "reassoc", "nsz"}, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
-
-
-def inlined_kernel(function: Function) -> Function:
-    """A part of one larger kernel, compiled only within it."""
-    return _compiled(function, {"contract", "reassoc", "nsz"}, _nrt=False, inline="always")
-
-
-def exact_kernel(function: Function) -> Function:
-    """Compile a kernel in which sums keep their order (bit tricks depend on it)."""
-    return _compiled(function, {"contract"})
+def _inner(function: Function, flags: set[str]) -> Function:
+    if PLAIN:
+        return function
+    options = {"nogil": True, "error_model": "numpy", "fastmath": flags, "_nrt": False}
+    return cast(Function, linked(function, **options))
 
 
 def is_cold(function: Callable[..., Any]) -> bool:
@@ -91,7 +92,96 @@ def is_cold(function: Callable[..., Any]) -> bool:
         return True
 
 
-if getattr(numba.config, "DISABLE_JIT", False):
+_announced = False
+
+
+def announce() -> None:
+    """Tell on standard error that kernels are being compiled, once in the life of a process."""
+    global _announced
+    if not _announced:
+        _announced = True
+        print("porbnet: compiling for this machine, once (some ten seconds)", file=sys.stderr, flush=True)
+
+
+# --- kernels as arguments -------------------------------------------------------------------------------------------
+
+
+class PassedType(types.Type):  # type: ignore[misc]
+    """Numba's type of a kernel that is an argument: every kernel has its own, named after it and its source."""
+
+
+_PASSED: dict[str, Any] = {}
+
+
+class Passed:
+    """A kernel as an argument of another; called by `apply`.
+
+    Parameters
+    ----------
+    function : an `inner` kernel that takes (state, rng) or (state,)
+
+    The kernel it is passed to is compiled for it, and found again on disk by its name and the source of its module.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        python = getattr(function, "py_func", function)
+        name = f"{python.__module__}.{python.__qualname__}:{_digest(python)}"
+        _PASSED[name] = function
+        self._numba_type_ = PassedType(name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it, as plain Python does."""
+        return self.function(*arguments)
+
+
+def _digest(python: Callable[..., Any]) -> str:
+    try:
+        text = Path(inspect.getfile(python)).read_bytes()
+    except (TypeError, OSError):  # typed at a prompt
+        code = python.__code__
+        text = repr((code.co_code, code.co_consts, code.co_names)).encode()
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def apply(passed: Any, state: Any, rng: Any) -> Any:
+    """Call a kernel that was passed as an argument."""
+    return passed(state, rng)
+
+
+def apply_to(passed: Any, state: Any) -> Any:
+    """Call a kernel that was passed as an argument and draws nothing."""
+    return passed(state)
+
+
+@register_model(PassedType)
+class _PassedModel(models.OpaqueModel):  # type: ignore[misc]
+    pass
+
+
+@unbox(PassedType)
+def _unboxed(kind: Any, value: Any, c: Any) -> Any:
+    return NativeValue(c.context.get_dummy_value())
+
+
+OPTIONS: Any = overload_options(error_model="numpy", fastmath=_REORDERED, _nrt=False)
+
+
+@overload(apply, jit_options=OPTIONS)  # type: ignore[untyped-decorator]
+def _applied(passed, state, rng):  # type: ignore[no-untyped-def]
+    function = _PASSED[passed.name]
+    return lambda passed, state, rng: function(state, rng)
+
+
+@overload(apply_to, jit_options=OPTIONS)  # type: ignore[untyped-decorator]
+def _applied_to(passed, state):  # type: ignore[no-untyped-def]
+    function = _PASSED[passed.name]
+    return lambda passed, state: function(state)
+
+
+# --- the exponential ------------------------------------------------------------------------------------------------
+
+if PLAIN:
 
     def _bits(value: float) -> int:
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -128,9 +218,12 @@ _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 
 
-@exact_kernel
-def fast_exp(x: float) -> float:
-    """exp(x) for x in [-708, 0.5]: x = n ln 2 + r, Taylor polynomial of degree 13 in r, exponent bits += n."""
+def _fast_exp(x: float) -> float:
+    """exp(x) for x in [-708, 0.5], relative error 2e-16, in vector instructions; Numba's own `exp` is a scalar call.
+
+    x = n ln 2 + r, Taylor polynomial of degree 13 in r, exponent bits += n. Sums keep their order: bit tricks depend on
+    it.
+    """
     shifted = x * _LOG2E + _SHIFT
     n = shifted - _SHIFT
     r = x - n * _LN2_HIGH
@@ -150,3 +243,6 @@ def fast_exp(x: float) -> float:
     p = p * r + 1.0
     p = p * r + 1.0
     return _from_bits(_bits(p) + (_bits(shifted) << 52))  # type: ignore[no-any-return]
+
+
+fast_exp = _inner(_fast_exp, _IN_ORDER)

@@ -20,7 +20,6 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.functions.network import Networks
-from porbnet.noise import RobustNoise
 from porbnet.posterior import mixture
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
 from porbnet.posterior.posterior import Posterior
@@ -66,7 +65,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         dimensions). "constant": one unknown number. Otherwise as in `Prior`.
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
-    noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma, VaryingNoise or RobustNoise
+    noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma or Likelihood
         Standard deviation of an observation about f, in the units of the output (InverseGamma: of its square).
         "learned": one unknown number. "varying": an unknown function of the input. "robust": Student-t errors, for
         outliers. An array of shape (n_points,): known, one per observation (a new observation is then given their root
@@ -196,8 +195,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
         prior, offset = self._statement(X, y, noise, counts)
-        if counts is not None and isinstance(prior.noise, RobustNoise):
-            allowed = "with Student-t errors it must be whole numbers, of at most a million rows in all"
+        if counts is not None and prior.likelihood is not None and prior.likelihood.whole_weights:
+            allowed = f"with {prior.likelihood.words} it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
         sampler_of(self.sampler).check(prior)
         problem = Problem.of(prior, X, y - offset, weight, counts)
@@ -217,7 +216,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sweeps = (int(self.n_warmup), int(self.n_draws), int(self.thin))
         makers = [functools.partial(sampler.make_chain, problem, seed, *sweeps) for seed in root.spawn(self.n_chains)]
         with _held(keeper):
-            results = run_chains(makers, self.n_jobs, self.progress, sampler.note, keeper)
+            results = run_chains(makers, self.n_jobs, self.progress, sampler.is_cold, keeper)
         # only now, so that an interrupted second fit leaves the first one whole
         self.prior_, self.offset_ = problem.prior, offset
         self.posterior_ = Posterior(problem, results, offset)
@@ -379,10 +378,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         values = _checks.real_array("y", y, f"it must be {len(points)} finite numbers, one per row of X").ravel()
         if len(values) != len(points):
             raise _checks.fail("y", y, f"it must be {len(points)} finite numbers, one per row of X")
-        result = np.empty(len(points))
-        for rows, parts in self.posterior_.predictive(points, "y", self.n_jobs):
-            result[rows] = mixture.log_density(values[rows], parts.mean, parts.variance, parts.weights)
-        return result
+        return self.posterior_.log_density(points, values, self.n_jobs)
 
     def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """Functions from the posterior at points, shape (n_points, n_samples)."""

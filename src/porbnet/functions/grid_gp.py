@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,14 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
+from porbnet.functions.interpolation import interpolation_weights
 
 _KNOTS_PER_LENGTHSCALE = {1: 16.0, 2: 8.0, 3: 6.0}
 _FEWEST_PER_LENGTHSCALE = 4.0
 _MOST_KNOTS = {1: 2048, 2: 160, 3: 48}
 _DROPPED_VARIANCE = 1e-8
 LENGTHSCALE_STEP = 0.2  # between the values of an unknown lengthscale, in sd of its logarithm
+_MOST_BYTES = 32_000_000  # of tables of draws by knots
 _STEPS = 12  # to either side of the median
 
 
@@ -185,6 +188,24 @@ class GridGP:
             for d, basis in enumerate(self.bases[row]):
                 tensor = np.moveaxis(np.tensordot(tensor, basis, axes=(d + 1, 1)), -1, d + 1)
             result[chosen] = scales[chosen].reshape(-1, *(1,) * len(self.shape)) * tensor
+        return result
+
+    def values_at(
+        self, z: FloatArray, X: FloatArray, link: Callable[[FloatArray], FloatArray] | None = None
+    ) -> FloatArray:
+        """Curves with coefficients z at points, shape (n, n_points): multilinear between knots, beyond the box its edge.
+
+        A link is applied at the knots.
+        """
+        region, size = self.region, math.prod(self.shape)
+        knots, shares = interpolation_weights(self.shape, region, np.clip(X, region.low, region.high))
+        result = np.zeros((len(z), len(X)))
+        step = max(1, _MOST_BYTES // (16 * size))
+        for start in range(0, len(z), step):
+            tables = self.expand(z[start : start + step]).reshape(-1, size)
+            tables = tables if link is None else link(tables)
+            for j in range(knots.shape[1]):
+                result[start : start + step] += shares[:, j] * tables[:, knots[:, j]]
         return result
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:

@@ -118,8 +118,9 @@ class Networks(Sequence["Network"]):
         from porbnet.functions.network_kernels import evaluate_gradient
 
         places = Places(X, self.anisotropy)
-        out = np.empty((len(self), self.n_dims, places.points.shape[1]))
-        evaluate_gradient(places.points, self.offsets, self.centers / self.anisotropy, self.scales, self.weights, out)
+        out, work = np.zeros((len(self), self.n_dims, places.points.shape[1])), np.empty((2, places.points.shape[1]))
+        centers = self.centers / self.anisotropy
+        evaluate_gradient(places.points, self.offsets, centers, self.scales, self.weights, *work, out)
         if places.order is not None:
             out[..., places.order] = out.copy()
         return np.ascontiguousarray(np.swapaxes(out, 1, 2) / self.anisotropy)
@@ -200,12 +201,12 @@ class Places:
         if out is None:
             out = np.empty((len(networks), self.points.shape[1]))
         target = out if self.order is None else np.empty_like(out)
-        parts = networks.weights, networks.biases, target
         centers = networks.centers / networks.anisotropy if self.stretched else networks.centers
         if self.plan is not None:
-            evaluate_with(self.plan, networks.offsets, centers, *parts)
+            evaluate_with(self.plan, networks.offsets, centers, networks.weights, networks.biases, target)
         else:
-            evaluate(self.points, networks.offsets, centers, networks.scales, *parts)
+            parts = networks.scales, networks.weights, networks.biases, np.empty(self.points.shape[1]), target
+            evaluate(self.points, networks.offsets, centers, *parts)
         if self.order is not None:
             out[:, self.order] = target
         return out

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.compiled import fast_exp, kernel
+from porbnet.base.compiled import fast_exp, inner, kernel
 
 _STEP = 0.37  # s h
 _NODES = 32  # beyond 16 nodes exp(-s² (g - c)²) is below 1e-15
@@ -91,7 +91,7 @@ def gather_factors(points: Any, origin: float, step: float, scale: float, first:
             factors[i, j] = _STEP * math.sqrt(2.0 / math.pi) * fast_exp(-distance * distance)
 
 
-@kernel
+@inner
 def locate(
     centers: Any, weights: Any, origin: float, step: float, n_nodes: int, node: Any, row: Any, v: Any, w: Any
 ) -> None:
@@ -111,10 +111,11 @@ def locate(
         w[k] = weights[k] if near else 0.0
 
 
-@kernel
+@inner
 def spread(grid: Any, table: Any, a: int, b: int, node: Any, row: Any, v: Any, w: Any, n_each: int) -> None:
     """Put units a to b on the grid; `n_each` is 32, as a variable so that the loop is vectorised and not unrolled."""
-    grid[:] = 0.0
+    for i in range(len(grid)):
+        grid[i] = 0.0
     line = _U(_NODES)
     for k in range(a, b):
         vk, wk, start, r0 = v[k], w[k], _U(node[k]), _U(row[k])
@@ -132,7 +133,7 @@ def spread(grid: Any, table: Any, a: int, b: int, node: Any, row: Any, v: Any, w
             grid[start + j] += wk * p
 
 
-@kernel
+@inner
 def gather(grid: Any, first: Any, factors: Any, bias: float, n_each: int, out: Any) -> None:
     """out[i] = bias + Σ_j factors[i, j] grid[first[i] + j]."""
     for i in range(len(first)):
@@ -156,13 +157,17 @@ def evaluate_on_grid(
     weights: Any,
     biases: Any,
     n_each: int,
+    grid: Any,
+    node: Any,
+    row: Any,
+    v: Any,
+    w: Any,
     out: Any,
 ) -> None:
-    """Values of networks, stored flat between offsets, at the points of a plan; out of shape (n_networks, n_points)."""
-    grid = np.empty(n_nodes)
-    n_units = len(weights)
-    node, row = np.empty(n_units, dtype=np.int64), np.empty(n_units, dtype=np.int64)
-    v, w = np.empty(n_units), np.empty(n_units)
+    """Values of networks, stored flat between offsets, at the points of a plan; out of shape (n_networks, n_points).
+
+    grid : (n_nodes,), node, row, v, w : (n_units,) work space
+    """
     locate(centers, weights, origin, step, n_nodes, node, row, v, w)
     for m in range(len(biases)):
         spread(grid, table, offsets[m], offsets[m + 1], node, row, v, w, n_each)
@@ -173,4 +178,5 @@ def evaluate_with(
     plan: GridPlan, offsets: Any, centers: FloatArray, weights: FloatArray, biases: FloatArray, out: FloatArray
 ) -> None:
     """Values of networks at the points of a plan, into `out`."""
-    evaluate_on_grid(*plan, offsets, centers, weights, biases, _NODES, out)
+    places, shares = np.empty((2, len(weights)), dtype=np.int64), np.empty((2, len(weights)))
+    evaluate_on_grid(*plan, offsets, centers, weights, biases, _NODES, np.empty(plan.n_nodes), *places, *shares, out)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from porbnet.base.compiled import fast_exp, kernel
+from porbnet.base.compiled import fast_exp, inner, kernel
 
 REACH = 8.6
 _LOWEST = -700.0  # fast_exp takes no less
 
 
-@kernel
+@inner
 def lower_bound(values: Any, target: float) -> int:
     """First index whose value is at least `target`, in a sorted array (np.searchsorted compiles for a second)."""
     low, high = 0, len(values)
@@ -29,14 +27,14 @@ def lower_bound(values: Any, target: float) -> int:
     return low
 
 
-@kernel
+@inner
 def window(first: Any, center: float, reach: float) -> tuple[int, int]:
     """Indices [low, high) of the sorted values within `reach` of `center`."""
     low = lower_bound(first, center - reach)
     return low, low + lower_bound(first[low:], center + reach)
 
 
-@kernel
+@inner
 def add_unit(first: Any, center: float, factor: float, weight: float, row: Any) -> None:
     """row[i] += w exp(factor (x_i - c)²) at one-dimensional points.
 
@@ -47,7 +45,7 @@ def add_unit(first: Any, center: float, factor: float, weight: float, row: Any) 
         row[i] += weight * fast_exp(factor * d * d)
 
 
-@kernel
+@inner
 def add_half_distances(coordinate: Any, center: float, factor: float, out: Any) -> None:
     """out[i] += factor (x_i - c)² in one coordinate."""
     for i in range(len(out)):
@@ -55,31 +53,36 @@ def add_half_distances(coordinate: Any, center: float, factor: float, out: Any) 
         out[i] += factor * d * d
 
 
-@kernel
+@inner
 def add_exponentials(exponents: Any, weight: float, row: Any) -> None:
     """row[i] += w exp(exponents[i])."""
     for i in range(len(row)):
         row[i] += weight * fast_exp(max(exponents[i], _LOWEST))
 
 
-@kernel
+@inner
 def half_distances(points: Any, center: Any, scale: float, low: int, high: int, out: Any) -> None:
     """out[i] = -½ s² ‖x_i - c‖² for i in [low, high); points of shape (n_dims, n_points)."""
     part = out[low:high]
-    part[:] = 0.0
+    for i in range(len(part)):
+        part[i] = 0.0
     for j in range(points.shape[0]):
         add_half_distances(points[j, low:high], center[j], -0.5 * scale * scale, part)
 
 
 @kernel
-def evaluate(points: Any, offsets: Any, centers: Any, scales: Any, weights: Any, biases: Any, out: Any) -> None:
-    """out[m, i] = b_m + Σ_k w_k exp(-½ s_k² ‖x_i - c_k‖²), for networks stored flat between offsets."""
-    n_dims, n_points = points.shape
-    first = points[0]
-    buffer = np.empty(n_points)
+def evaluate(
+    points: Any, offsets: Any, centers: Any, scales: Any, weights: Any, biases: Any, buffer: Any, out: Any
+) -> None:
+    """out[m, i] = b_m + Σ_k w_k exp(-½ s_k² ‖x_i - c_k‖²), for networks stored flat between offsets.
+
+    buffer : (n_points,) work space
+    """
+    n_dims, first = points.shape[0], points[0]
     for m in range(len(biases)):
         row = out[m]
-        row[:] = biases[m]
+        for i in range(len(row)):
+            row[i] = biases[m]
         for k in range(offsets[m], offsets[m + 1]):
             s, w = scales[k], weights[k]
             low, high = window(first, centers[k, 0], REACH / s)
@@ -90,7 +93,7 @@ def evaluate(points: Any, offsets: Any, centers: Any, scales: Any, weights: Any,
                 add_exponentials(buffer[low:high], w, row[low:high])
 
 
-@kernel
+@inner
 def add_slopes(coordinate: Any, center: float, values: Any, row: Any) -> None:
     """row[i] += values[i] (x_i - c) in one coordinate."""
     for i in range(len(row)):
@@ -98,20 +101,19 @@ def add_slopes(coordinate: Any, center: float, values: Any, row: Any) -> None:
 
 
 @kernel
-def evaluate_gradient(points: Any, offsets: Any, centers: Any, scales: Any, weights: Any, out: Any) -> None:
-    """out[m, j, i] = Σ_k -w_k s_k² (x_ij - c_kj) exp(-½ s_k² ‖x_i - c_k‖²)."""
-    n_dims, n_points = points.shape
-    first = points[0]
-    buffer = np.empty(n_points)
-    values = np.empty(n_points)
+def evaluate_gradient(
+    points: Any, offsets: Any, centers: Any, scales: Any, weights: Any, buffer: Any, values: Any, out: Any
+) -> None:
+    """out[m, j, i] += Σ_k -w_k s_k² (x_ij - c_kj) exp(-½ s_k² ‖x_i - c_k‖²); buffer, values : (n_points,) work space."""
+    n_dims, first = points.shape[0], points[0]
     for m in range(len(offsets) - 1):
-        out[m] = 0.0
         for k in range(offsets[m], offsets[m + 1]):
             s = scales[k]
             low, high = window(first, centers[k, 0], REACH / s)
             half_distances(points, centers[k], s, low, high, buffer)
             part = values[low:high]
-            part[:] = 0.0
+            for i in range(len(part)):
+                part[i] = 0.0
             add_exponentials(buffer[low:high], -weights[k] * s * s, part)
             for j in range(n_dims):
                 add_slopes(points[j, low:high], centers[k, j], part, out[m, j, low:high])

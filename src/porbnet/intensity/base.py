@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
+from porbnet.base.parameters import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
+
+if TYPE_CHECKING:
+    from porbnet.functions.grid_gp import GridGP
+
+
+def known_level(level: float) -> Parameter:
+    """A level that is known."""
+    return Parameter("level", float(level), INTENSITY, start=float(level), scattered=False, diagnosed=False)
 
 
 class Piece(NamedTuple):
@@ -37,6 +47,24 @@ class Units(NamedTuple):
     counts: NDArray[np.int64]
     centers: FloatArray
     levels: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Relative:
+    """An intensity as samplers take it: a level times g, g given by a table on the region.
+
+    kind : "constant", "pieces" (one value per box between `breaks`) or "table" (multilinear between regular knots)
+    values : g, one value per piece or knot
+    breaks : places of jumps, one array per dimension, in the units of the input
+    integral : of g over the region, over the region's volume
+    bound : a value that g does not exceed
+    """
+
+    kind: str
+    values: FloatArray
+    breaks: list[FloatArray]
+    integral: float
+    bound: float
 
 
 class Intensity(ABC):
@@ -89,6 +117,27 @@ class Intensity(ABC):
     def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
         """Quantiles of the prior law of an unknown intensity at a point, the same at every point."""
         raise TypeError(f"{self!r} is known: it has a value, not a distribution")
+
+    def sampled_as(self, region: Region) -> Intensity:
+        """The intensity that samplers work with, one that has `relative` and `level_parameter`.
+
+        By default the table of a known one: good to 1e-6, or a warning says what it is good to.
+        """
+        from porbnet.intensity.tabulated import tabulate
+
+        return tabulate(self, region)
+
+    def relative(self, region: Region, volume: float) -> Relative:
+        """The intensity over its level, for samplers; `volume` is that of the region."""
+        raise TypeError(f"{self!r} has no table: sampled_as gives one that has")
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """The level that `relative` is relative to."""
+        raise TypeError(f"{self!r} has no table: sampled_as gives one that has")
+
+    def curve(self, region: Region) -> GridGP | None:
+        """The Gaussian process of an intensity that is learned as a function, λ = level · sigmoid(h)."""
+        return None
 
     def breaks(self, dimension: int) -> FloatArray:
         """Places where the intensity jumps along a dimension (quadrature starts a new panel there)."""

@@ -12,9 +12,10 @@ from scipy import special
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import Gamma, spread_factor
+from porbnet.base.parameters import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
-from porbnet.intensity.base import Intensity, Piece, Units
+from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level
 
 
 def _rows(X: Any) -> FloatArray:
@@ -41,6 +42,15 @@ class _Flat(Intensity):
 
     def integral(self, region: Any) -> float:
         return self.mean_level * Region.of(region).volume
+
+    def sampled_as(self, region: Region) -> Intensity:
+        """Itself."""
+        return self
+
+    def relative(self, region: Region, volume: float) -> Relative:
+        """One everywhere."""
+        ones = np.ones((1,) * region.n_dims)
+        return Relative("constant", ones, [np.empty(0)] * region.n_dims, 1.0, 1.0)
 
 
 class Constant(_Flat):
@@ -78,6 +88,10 @@ class Constant(_Flat):
     def pieces(self, region: Region) -> list[Piece]:
         """One piece: the whole region."""
         return [Piece(1.0, self.level, region)]
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """The level, known."""
+        return known_level(self.level)
 
     def __repr__(self) -> str:
         return f"Constant({self.level!r})"
@@ -153,6 +167,10 @@ class UnknownConstant(_Flat):
     def marginal(self, region: Region) -> list[tuple[float, Intensity]]:
         """Constants at quadrature levels of the prior."""
         return [(p, Constant(level)) for p, level in zip(*self.level_nodes(), strict=True)]
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """λ, by the law of its square."""
+        return Parameter("level", self.square, INTENSITY, power=2, start=self.mean_level, diagnosed=False)
 
     def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
         """Quantiles of λ."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.base.parameters import Parameter
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
-from porbnet.intensity.base import Intensity, Piece, Units
+from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level
 
 
 class Piecewise(Intensity):
@@ -126,6 +127,19 @@ class Piecewise(Intensity):
     def pieces(self, region: Region) -> list[Piece]:
         """One piece per box."""
         return [Piece(1.0, level, box) for level, box in self._boxes(region)]
+
+    def sampled_as(self, region: Region) -> Intensity:
+        """Itself."""
+        return self
+
+    def relative(self, region: Region, volume: float) -> Relative:
+        """The levels over the highest of them."""
+        top = float(self.values.max())
+        return Relative("pieces", self.values / top, self.grid, self.integral(region) / (top * volume), 1.0)
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """The highest level, known."""
+        return known_level(float(self.values.max()))
 
     def breaks(self, dimension: int) -> FloatArray:
         """The breaks along a dimension."""

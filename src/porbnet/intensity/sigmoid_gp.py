@@ -13,10 +13,11 @@ from scipy.special import expit
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import Gamma, LogNormal
+from porbnet.base.parameters import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
 from porbnet.functions.grid_gp import GridGP, lengthscale_vector
-from porbnet.intensity.base import Intensity, Piece, Units
+from porbnet.intensity.base import Intensity, Piece, Relative, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
 from porbnet.intensity.tabulated import Tabulated, thinned_units
 
@@ -88,6 +89,25 @@ class SigmoidGP(Intensity):
         if gp is None:
             raise RuntimeError("a prepared intensity has its process")
         return gp
+
+    def sampled_as(self, region: Region) -> Intensity:
+        """Itself."""
+        return self
+
+    def curve(self, region: Region) -> GridGP:
+        """The Gaussian process h on the region."""
+        return self.process(region)
+
+    def relative(self, region: Region, volume: float) -> Relative:
+        """sigmoid(h) at h = 0, room for any other."""
+        half = np.full(self.process(region).shape, 0.5)
+        return Relative("table", half, [np.empty(0)] * region.n_dims, 0.5, 1.0)
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """The upper level λ*."""
+        unknown = isinstance(self.upper, Gamma)
+        start = self.mean_upper
+        return Parameter("level", self.upper, INTENSITY, start=start, scattered=unknown, diagnosed=False)
 
     @property
     def mean_upper(self) -> float:

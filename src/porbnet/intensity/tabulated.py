@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.base.parameters import Parameter
 from porbnet.base.region import Region
-from porbnet.intensity.base import Intensity, Units, segment_ids
+from porbnet.errors import PorbnetWarning, StatementError
+from porbnet.functions import quadrature
+from porbnet.functions.interpolation import locate
+from porbnet.intensity.base import Intensity, Relative, Units, known_level, segment_ids
+
+_TABLE_TOLERANCE = 1e-6
+_MOST_KNOTS = {1: 65537, 2: 1025, 3: 129}
 
 
 class Tabulated(Intensity):
@@ -56,7 +64,7 @@ class Tabulated(Intensity):
     def gradient(self, X: Any) -> FloatArray:
         """Slope of the interpolant, shape (n_points, n_dims)."""
         points = _checks.points("X", X, self.region.n_dims)
-        cells, fraction = _locate(self.values.shape, self.region, points)
+        cells, fraction = locate(self.values.shape, self.region, points)
         spacing = self.region.widths / (np.array(self.values.shape) - 1)
         slope = np.zeros_like(points)
         for corner in itertools.product((0, 1), repeat=self.region.n_dims):
@@ -87,37 +95,33 @@ class Tabulated(Intensity):
         values = np.broadcast_to(self.values, (n, *self.values.shape))
         return thinned_units(values, np.full(n, self.values.max()), self.region, rng, within=region)
 
+    def sampled_as(self, region: Region) -> Intensity:
+        """Itself."""
+        return self
+
+    def relative(self, region: Region, volume: float) -> Relative:
+        """The values over the highest of them."""
+        values = self.values / float(self.values.max())
+        integral = float(trapezoid(values[None], region)[0]) / volume
+        return Relative("table", values, [np.empty(0)] * region.n_dims, integral, float(values.max()))
+
+    def level_parameter(self, region: Region) -> Parameter:
+        """The highest value, known."""
+        return known_level(float(self.values.max()))
+
     def __repr__(self) -> str:
         return f"Tabulated({self.region.bounds.tolist()!r}, <{'x'.join(map(str, self.values.shape))} values>)"
 
 
-def _locate(shape: tuple[int, ...], region: Region, X: FloatArray) -> tuple[Any, FloatArray]:
-    """Cell of the grid that each point lies in, and its place within the cell as fractions."""
-    cells_per_dim = np.array(shape) - 1
-    position = np.clip((X - region.low) / region.widths, 0.0, 1.0) * cells_per_dim
-    cells = np.minimum(position.astype(np.int64), cells_per_dim - 1)
-    return cells, position - cells
-
-
 def interpolate(tables: FloatArray, region: Region, X: FloatArray, which: Any) -> FloatArray:
     """Multilinear interpolation at point i in table `which[i]`; tables of shape (n_tables, knots...)."""
-    cells, fraction = _locate(tables.shape[1:], region, X)
+    cells, fraction = locate(tables.shape[1:], region, X)
     total = np.zeros(len(X))
     for corner in itertools.product((0, 1), repeat=region.n_dims):
         factors = np.where(np.array(corner) == 1, fraction, 1.0 - fraction)
         index = tuple(cells[:, d] + corner[d] for d in range(region.n_dims))
         total += np.prod(factors, axis=1) * tables[(which, *index)]
     return total
-
-
-def interpolation_weights(shape: tuple[int, ...], region: Region, X: FloatArray) -> tuple[Any, FloatArray]:
-    """Flat indices of the knots around each point and their shares, shape (n_points, 2 ** n_dims) each."""
-    cells, fraction = _locate(shape, region, X)
-    indices, shares = [], []
-    for corner in itertools.product((0, 1), repeat=region.n_dims):
-        indices.append(np.ravel_multi_index(tuple((cells + np.array(corner)).T), shape))
-        shares.append(np.prod(np.where(np.array(corner) == 1, fraction, 1.0 - fraction), axis=1))
-    return np.stack(indices, axis=1).astype(np.int64), np.stack(shares, axis=1)
 
 
 def trapezoid(tables: FloatArray, region: Region) -> FloatArray:
@@ -156,3 +160,33 @@ def thinned_units(
     kept = rng.random(len(X)) * bounds[which] < levels
     counts = np.bincount(which[kept], minlength=len(tables))
     return Units(counts, X[kept], levels[kept])
+
+
+def tabulate(intensity: Intensity, region: Region) -> Tabulated:
+    """A known intensity as a table, knots doubled until linear interpolation is good to 1e-6 (relative).
+
+    The sampler's posterior is exact for the table; a warning says so where the tolerance cannot be met.
+    """
+    if region.n_dims not in _MOST_KNOTS:
+        raise StatementError(f"region has {region.n_dims} dimensions: a callable lengthscale needs 1, 2 or 3")
+    most, per_dim = _MOST_KNOTS[region.n_dims], 17
+    while True:
+        table = Tabulated(
+            region, intensity.value(quadrature.grid_points(region, per_dim)).reshape((per_dim,) * region.n_dims)
+        )
+        half = region.widths / (per_dim - 1) / 2.0
+        middles = quadrature.grid_points(Region(region.low + half, region.high - half), per_dim - 1)
+        truth = intensity.value(middles)
+        error = float(np.max(np.abs(table.value(middles) / truth - 1.0)))
+        if error <= _TABLE_TOLERANCE:
+            return table
+        if 2 * (per_dim - 1) + 1 > most:
+            if error > 0.01:
+                warnings.warn(
+                    f"the lengthscale function changes so fast that its table is off by {error:.0%} somewhere: "
+                    "state jumps by Piecewise",
+                    PorbnetWarning,
+                    stacklevel=2,
+                )
+            return table
+        per_dim = 2 * (per_dim - 1) + 1

@@ -29,16 +29,13 @@ from numpy.typing import NDArray
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
-from porbnet.base.distributions import InverseGamma, LogNormal
 from porbnet.base.seeds import RandomState, generator
 from porbnet.errors import StatementError
-from porbnet.intensity import SigmoidGP, UnknownConstant
-from porbnet.noise import RobustNoise, VaryingNoise, noise_level
 from porbnet.posterior.pointwise import WEIGHTS, log_density, log_likelihood, noise_of_observations, observations
 from porbnet.posterior.posterior import Posterior
+from porbnet.sampling.problem import Problem
 from porbnet.statement.joint_draws import joint_draws
 from porbnet.statement.moments import scale_of
-from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -82,7 +79,7 @@ def to_arviz(
         return np.asarray(values).reshape(*shape, *np.shape(values)[1:])
 
     errors = _errors(posterior, draws, rng)
-    inside, constant = _unknown_and_known(posterior.problem.prior, _posterior_variables(posterior, draws, places))
+    inside, constant = _unknown_and_known(posterior.problem, _posterior_variables(posterior, draws, places))
     groups: dict[str, dict[str, Any]] = {
         "posterior": {k: by_chain(v) for k, v in inside.items()},
         "posterior_predictive": {"y": by_chain((posterior.subset(draws)(X) + errors)[:, order])},
@@ -142,14 +139,10 @@ def _posterior_variables(
     posterior: Posterior, draws: NDArray[np.int64], places: FloatArray
 ) -> dict[str, FloatArray | NDArray[np.int64]]:
     """Everything there may be in the group `posterior`, with draws along the first axis."""
-    scaling, values = posterior.problem.scaling, posterior.draws.values[draws]
     return {
         "n_units": posterior.n_units[draws],
-        "noise": posterior.noise[draws],
-        "amplitude": posterior.amplitude[draws],
+        **{p.name: posterior.parameter(p.name)[draws] for p in posterior.problem.parameters},
         "bias": posterior.bias[draws],
-        "level": values[:, 2] / scaling.volume,
-        "freedom": values[:, 3],
         "curve_variance": _rows(posterior.curve_variance, draws),
         "curve_lengthscale": _rows(posterior.curve_lengthscale, draws),
         "f": posterior.subset(draws)(places),
@@ -164,26 +157,19 @@ def _rows(values: FloatArray | None, draws: NDArray[np.int64]) -> FloatArray:
     return np.full(len(draws), np.nan) if values is None else values[draws]
 
 
-def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _unknown_and_known(problem: Problem, variables: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Variables that differ between draws, and those that were stated; what the model does not have is in neither."""
-    noise, intensity = prior.noise, prior.intensity
-    process = intensity.process(prior.region) if isinstance(intensity, SigmoidGP) else None
-    unknown = {
-        "noise": isinstance(noise_level(noise), LogNormal | InverseGamma) if noise is not None else False,
-        "amplitude": isinstance(prior.amplitude, LogNormal),
-        "bias": prior.bias > 0,
-        "level": isinstance(intensity, UnknownConstant)
-        or (isinstance(intensity, SigmoidGP) and not isinstance(intensity.upper, float)),
-        "freedom": isinstance(noise, RobustNoise) and isinstance(noise.freedom, LogNormal),
+    intensity, process = problem.prior.intensity, problem.components[0].process
+    unknown = {p.name: not p.known for p in problem.parameters} | {
+        "bias": problem.prior.bias > 0,
         "curve_variance": process is not None and process.variance_log_sd > 0,
         "curve_lengthscale": process is not None and len(process.lengthscales) > 1,
         "lengthscale": not intensity.known,
         "intensity": not intensity.known,
-        "noise_curve": isinstance(noise, VaryingNoise),
+        "noise_curve": problem.likelihood.varies,
     }
     exists = {
-        "freedom": isinstance(noise, RobustNoise),
-        "noise_curve": isinstance(noise, VaryingNoise),
+        "noise_curve": problem.likelihood.varies,
         "level": not intensity.known,
         "curve_variance": process is not None,
         "curve_lengthscale": process is not None,
@@ -196,13 +182,11 @@ def _unknown_and_known(prior: Prior, variables: dict[str, Any]) -> tuple[dict[st
 def _errors(posterior: Posterior, draws: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
     """Errors of a replicate of every observation in some draws, shape (n_draws, n_points)."""
     sd = noise_of_observations(posterior, draws)
-    if isinstance(posterior.problem.prior.noise, RobustNoise):
-        return np.asarray(sd * rng.standard_t(posterior.draws.values[draws, 3][:, None], size=sd.shape))
-    return np.asarray(sd * rng.standard_normal(sd.shape))
+    return posterior.problem.likelihood.sample(sd, posterior.drawn.taken(draws), rng)
 
 
 def _weights_of_rows(posterior: Posterior, order: NDArray[np.int64]) -> dict[str, FloatArray]:
-    counts = posterior.problem.data.counts
+    counts = posterior.problem.times
     return {} if np.all(counts == 1.0) else {"sample_weight": counts[order]}
 
 
@@ -215,11 +199,10 @@ def _prior_variables(
     intensity = drawn.intensity(places)
     variables = {
         "n_units": drawn.networks.n_units,
-        "noise": drawn.noise,
+        **drawn.drawn.values,
         "amplitude": drawn.amplitude,
         "bias": offset + drawn.networks.biases,
         "level": drawn.level,
-        "freedom": drawn.freedom,
         "curve_variance": drawn.curve_variance,
         "curve_lengthscale": drawn.curve_lengthscale,
         "f": offset + drawn.networks(places),
@@ -227,7 +210,7 @@ def _prior_variables(
         "intensity": intensity,
         "noise_curve": drawn.noise_at(places),
     }
-    return variables, offset + drawn.networks(X) + drawn.errors(X, rng) / posterior.problem.data.known_root
+    return variables, offset + drawn.networks(X) + drawn.errors(X, rng) / posterior.problem.known_root
 
 
 def _acceptance(posterior: Posterior) -> Any:

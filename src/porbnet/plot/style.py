@@ -92,7 +92,7 @@ def fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
         )
     if grid is not None:
         return increasing("grid", grid)
-    inputs = posterior.problem.scaling.centers(posterior.problem.data.x.T)[:, 0]
+    inputs = posterior.problem.inputs[:, 0]
     low, high = float(inputs.min()), float(inputs.max())
     beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[0])
     return np.linspace(low - beyond, high + beyond, GRID_POINTS)[:, None]

@@ -88,20 +88,16 @@ def diagnose(posterior: Posterior) -> Diagnostics:
 
 
 def quantities(posterior: Posterior) -> dict[str, FloatArray]:
-    """What is diagnosed: f at anchor points spread over the inputs, width, noise, amplitude, log level, its law."""
+    """What is diagnosed: f at anchors spread over the inputs, width, parameters, lengthscale and its law, by name."""
     anchors = anchor_points(posterior)
     named = {f"f[{i}]": column for i, column in enumerate(posterior.f(anchors).T)}
     named["width"] = posterior.n_units.astype(np.float64)
-    hyper = posterior.problem.hyper
-    if hyper.noise_log_sd > 0 and not len(posterior.draws.noise_z.T):
-        named["noise"] = posterior.noise
-    if len(posterior.draws.noise_z.T):
-        logs = np.log(posterior.noise_at(anchors[:: max(1, len(anchors) // 5)])).T
-        named |= {f"log noise[{i}]": column for i, column in enumerate(logs)}
-    if hyper.amplitude_log_sd > 0:
-        named["amplitude"] = posterior.amplitude
+    for parameter in posterior.problem.parameters:
+        if parameter.diagnosed and not parameter.known:
+            named[parameter.name] = posterior.parameter(parameter.name)
+    named |= posterior.problem.likelihood.quantities(posterior.drawn, anchors)
     if not posterior.problem.prior.intensity.known:
-        places = anchors[:: max(1, len(anchors) // 10)] if len(posterior.draws.intensity_z.T) else anchors[:1]
+        places = anchors[:: max(1, len(anchors) // 10)] if posterior.draws.curves.shape[1] else anchors[:1]
         logs = np.log(posterior.lengthscale(places)).T
         named |= {f"log ls[{i}]" if len(logs) > 1 else "log ls": column for i, column in enumerate(logs)}
     return named | learned_law(posterior)
@@ -115,16 +111,19 @@ def learned_law(posterior: Posterior) -> dict[str, FloatArray]:
     variance, lengthscale = posterior.curve_variance, posterior.curve_lengthscale
     if variance is None or lengthscale is None:
         return {}
-    field = posterior.problem.intensity
-    named = {"log curve var": np.log(variance)} if field.log_sd > 0 else {}
-    return named | ({"log curve ls": np.log(lengthscale[:, 0])} if len(field.ranks) > 1 else {})
+    process = posterior.problem.components[0].process
+    if process is None:
+        return {}
+    named = {"log curve var": np.log(variance)} if process.variance_log_sd > 0 else {}
+    return named | ({"log curve ls": np.log(lengthscale[:, 0])} if len(process.lengthscales) > 1 else {})
 
 
 def anchor_points(posterior: Posterior) -> FloatArray:
     """At most 20 of the inputs, evenly spread in order of the first coordinate; shape (n_anchors, n_dims)."""
-    x = posterior.problem.data.x.T
+    component = posterior.problem.components[0]
+    x = component.x.T
     if len(x) == 0:
-        x = 0.5 * np.ones((1, posterior.n_dims)) * posterior.problem.shape.widths
+        x = 0.5 * np.ones((1, posterior.n_dims)) * component.widths
     chosen = np.unique(np.linspace(0, len(x) - 1, min(_ANCHORS, len(x))).round().astype(int))
     return posterior.problem.scaling.centers(x[chosen])
 

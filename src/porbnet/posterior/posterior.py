@@ -5,21 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaincinv, ndtr, stdtrit
+from scipy.special import expit, logsumexp
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState
-from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.functions.network import Networks
-from porbnet.intensity import SigmoidGP
-from porbnet.intensity.tabulated import interpolation_weights
-from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.likelihood.base import Drawn, Mixture
+from porbnet.posterior.conditional_moments import DrawMoments
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
@@ -28,7 +26,6 @@ from porbnet.statement.moments import scale_of
 _DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
 _STACKED = 2000  # rows of design matrices multiplied at a time
 _MOST_POINTS = 65_536  # new points whose sums over draws are kept at a time
-_BLOCK_POINTS = 2048  # new points handled at a time
 _MOST_BYTES = 32_000_000  # of tables of draws by points
 
 
@@ -38,15 +35,6 @@ class FMoments:
 
     mean: FloatArray
     variance: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Components:
-    """A Gaussian mixture at each point: mean and variance of shape (n_components, n_points), weights (None: equal)."""
-
-    mean: FloatArray
-    variance: FloatArray
-    weights: FloatArray | None
 
 
 class Posterior:
@@ -69,11 +57,16 @@ class Posterior:
 
     def __init__(self, problem: Problem, results: list[ChainResult], offset: float = 0.0) -> None:
         self.problem = problem
-        self.results = results
         self.offset = offset
         self.n_chains = len(results)
         self.n_draws_per_chain = len(results[0].draws)
         self.draws = ChainDraws.joined([r.draws for r in results], problem.scaling.n_dims)
+        # once in memory: the chains' own draws are parts of these
+        starts = [i * self.n_draws_per_chain for i in range(self.n_chains)]
+        self.results = [
+            replace(r, draws=self.draws.after(start).first(self.n_draws_per_chain))
+            for r, start in zip(results, starts, strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -91,15 +84,26 @@ class Posterior:
         """Width of each draw's network, shape (n_draws,)."""
         return self.draws.counts
 
+    def parameter(self, name: str) -> FloatArray:
+        """A parameter in every draw, shape (n_draws,), in its own units; see `problem.parameters` for the names."""
+        place = self.problem.parameter(name)
+        return self.problem.parameters[place].natural(self.draws.values[:, place], self.problem.scaling)
+
     @property
     def noise(self) -> FloatArray:
         """Noise sd of each draw, shape (n_draws,), in the units of the output."""
-        return self.draws.values[:, 0] * self.problem.scaling.y_scale
+        return self.parameter("noise")
 
     @property
     def amplitude(self) -> FloatArray:
         """Amplitude of each draw, shape (n_draws,), in the units of the output."""
-        return self.draws.values[:, 1] * self.problem.scaling.y_scale
+        return self.parameter("amplitude")
+
+    @property
+    def drawn(self) -> Drawn:
+        """What the draws say of the likelihood."""
+        values = {p.name: self.parameter(p.name) for p in self.problem.likelihood.parameters()}
+        return Drawn(values, self.draws.kept, self.problem.prior.region)
 
     @property
     def bias(self) -> FloatArray:
@@ -109,7 +113,7 @@ class Posterior:
     @property
     def log_likelihood(self) -> FloatArray:
         """Log marginal likelihood of each draw, shape (n_draws,), for outputs in their own units."""
-        return self.draws.log_p - float(self.problem.data.totals[2]) * math.log(self.problem.scaling.y_scale)
+        return self.draws.log_p - float(np.sum(self.problem.times)) * math.log(self.problem.scaling.y_scale)
 
     @property
     def networks(self) -> Networks:
@@ -123,11 +127,12 @@ class Posterior:
 
     def _networks(self, weights: FloatArray, biases: FloatArray) -> Networks:
         scaling, draws = self.problem.scaling, self.draws
-        levels = draws.relative * np.repeat(draws.values[:, 2], draws.counts)
+        (component,) = self.problem.components
+        levels = draws.relative * np.repeat(draws.values[:, component.level], draws.counts)
         return Networks(
             draws.offsets,
             scaling.centers(draws.centers),
-            scale_of(levels, self.problem.hyper.s0, self.n_dims) / scaling.size,
+            scale_of(levels, component.s0, self.n_dims) / scaling.size,
             weights * scaling.y_scale,
             self.offset + biases * scaling.y_scale,
             self.problem.prior.anisotropy,
@@ -145,26 +150,23 @@ class Posterior:
     def intensity(self, X: Any) -> FloatArray:
         """Intensity of every draw, shape (n_draws, n_points), in units per unit of input."""
         points = _checks.points("X", X, self.n_dims)
-        prior = self.problem.prior
-        if prior.intensity.known:
-            return np.tile(prior.intensity.value(points), (len(self), 1))
-        levels = self.draws.values[:, 2] / self.problem.scaling.volume
-        if isinstance(prior.intensity, SigmoidGP):
-            process = prior.intensity.process(prior.region)
-            return levels[:, None] * self._curve(process, self.draws.intensity_z, points, expit)
+        intensity, process = self.problem.prior.intensity, self.problem.components[0].process
+        if intensity.known:
+            return np.tile(intensity.value(points), (len(self), 1))
+        levels = self.parameter("level")
+        if process is not None:
+            return levels[:, None] * process.values_at(self.draws.curves, points, expit)
         return np.repeat(levels[:, None], len(points), axis=1)
 
     def lengthscale(self, X: Any) -> FloatArray:
         """Lengthscale of every draw, shape (n_draws, n_points), in the units of the input."""
-        return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.hyper.s0, self.n_dims)
+        return math.sqrt(2.0) / scale_of(self.intensity(X), self.problem.prior.s0, self.n_dims)
 
     @property
     def curve_variance(self) -> FloatArray | None:
         """Variance of h of a sigmoid-GP intensity in every draw, shape (n_draws,); None with another intensity."""
-        intensity = self.problem.prior.intensity
-        if not isinstance(intensity, SigmoidGP):
-            return None
-        return intensity.process(self.problem.prior.region).variances(self.draws.intensity_z)
+        process = self.problem.components[0].process
+        return None if process is None else process.variances(self.draws.curves)
 
     @property
     def curve_lengthscale(self) -> FloatArray | None:
@@ -172,11 +174,10 @@ class Posterior:
 
         None with another intensity.
         """
-        intensity = self.problem.prior.intensity
-        if not isinstance(intensity, SigmoidGP):
-            return None
-        process = intensity.process(self.problem.prior.region)
-        return np.asarray(process.lengthscales[process.which_lengthscales(self.draws.intensity_z)])
+        process = self.problem.components[0].process
+        return (
+            None if process is None else np.asarray(process.lengthscales[process.which_lengthscales(self.draws.curves)])
+        )
 
     def noise_at(self, X: Any, rows: NDArray[np.int64] | slice = slice(None)) -> FloatArray:
         """Noise sd of every draw (or of some rows of them) at points, shape (n_draws, n_points), in output units.
@@ -184,12 +185,7 @@ class Posterior:
         With Student-t errors it is their scale.
         """
         points = _checks.points("X", X, self.n_dims)
-        noise, levels = self.problem.prior.noise, self.noise[rows, None]
-        if isinstance(noise, VaryingNoise):
-            region = self.problem.prior.region
-            process = GridGP(region, noise.variance, lengthscale_vector("lengthscale", noise.lengthscale, self.n_dims))
-            return levels * np.exp(self._curve(process, self.draws.noise_z[rows], points))
-        return np.repeat(levels, len(points), axis=1)
+        return self.problem.likelihood.sd_at(self.drawn.taken(rows), points)
 
     def noise_variance(self, X: Any) -> FloatArray:
         """Posterior mean of the variance of an observation about f at points, shape (n_points,).
@@ -198,12 +194,11 @@ class Posterior:
         68 % interval.
         """
         points = _checks.points("X", X, self.n_dims)
-        factor = 1.0
-        if isinstance(self.problem.prior.noise, RobustNoise):
-            factor = stdtrit(self.draws.values[:, 3], ndtr(1.0))[:, None] ** 2
-        if not isinstance(self.problem.prior.noise, VaryingNoise):
+        likelihood, drawn = self.problem.likelihood, self.drawn
+        factor = likelihood.variance_factor(drawn)[:, None]
+        if not likelihood.varies:
             return np.full(len(points), np.mean(self.noise[:, None] ** 2 * factor))
-        chunks = (self.noise_at(points[rows]) ** 2 * factor for rows in self.chunks(len(points)))
+        chunks = (likelihood.sd_at(drawn, points[rows]) ** 2 * factor for rows in self.chunks(len(points)))
         return np.concatenate([c.mean(axis=0) for c in chunks])
 
     def chunks(self, n_points: int) -> Iterator[slice]:
@@ -213,23 +208,7 @@ class Posterior:
 
     def sample_errors(self, X: Any, rows: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
-        sd = self.noise_at(X, rows).T
-        if isinstance(self.problem.prior.noise, RobustNoise):
-            return np.asarray(sd * rng.standard_t(self.draws.values[rows, 3], size=sd.shape))
-        return np.asarray(sd * rng.standard_normal(sd.shape))
-
-    def _curve(self, process: GridGP, z: FloatArray, points: FloatArray, link: Any = None) -> FloatArray:
-        """Curves with coefficients z at points, shape (n_draws, n_points); the link is applied at the knots."""
-        region = process.region
-        knots, shares = interpolation_weights(process.shape, region, np.clip(points, region.low, region.high))
-        result = np.zeros((len(z), len(points)))
-        step = max(1, _MOST_BYTES // (16 * math.prod(process.shape)))
-        for start in range(0, len(z), step):
-            tables = process.expand(z[start : start + step]).reshape(-1, math.prod(process.shape))
-            tables = tables if link is None else link(tables)
-            for j in range(knots.shape[1]):
-                result[start : start + step] += shares[:, j] * tables[:, knots[:, j]]
-        return result
+        return self.problem.likelihood.sample(self.noise_at(X, rows), self.drawn.taken(rows), rng).T
 
     # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
 
@@ -262,43 +241,29 @@ class Posterior:
                 ),
             )
 
-    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Components]]:
+    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Mixture]]:
         """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
 
-        One component per draw; with Student-t errors several, by quadrature over their scale.
+        One component per draw, or several where the likelihood is a mixture itself.
         """
         points = _checks.points("X", X, self.n_dims)
-        robust = of == "y" and isinstance(self.problem.prior.noise, RobustNoise)
+        likelihood, drawn = self.problem.likelihood, self.drawn
         for rows, moments in self.f_moments(points, n_jobs):
             if of == "f":
-                yield rows, Components(moments.mean, np.maximum(moments.variance, 1e-300), None)
-                continue
-            noise2 = self.noise_at(points[rows]) ** 2
-            if not robust:
-                yield rows, Components(moments.mean, moments.variance + noise2, None)
-                continue
-            # at most about 2,000 draws: each has several components
-            step = max(1, len(self) // 2000)
-            scales, weights = self._error_scales(step)
-            mean, variance, noise2 = moments.mean[::step], moments.variance[::step], noise2[::step]
-            n_nodes = scales.shape[1]
-            spread = variance[:, None, :] + noise2[:, None, :] / scales[:, :, None]
-            yield (
-                rows,
-                Components(
-                    np.repeat(mean, n_nodes, axis=0), spread.reshape(-1, mean.shape[1]), (weights / len(mean)).ravel()
-                ),
-            )
+                yield rows, Mixture(moments.mean, np.maximum(moments.variance, 1e-300), None)
+            else:
+                sd = likelihood.sd_at(drawn, points[rows])
+                yield rows, likelihood.mixture(moments.mean, moments.variance, sd, drawn)
 
-    def _error_scales(self, step: int, n_nodes: int = 16) -> tuple[FloatArray, FloatArray]:
-        """Quadrature of w ~ Gamma(ν/2, ν/2) for every step-th draw: nodes and weights, shape (n_draws, n_nodes)."""
-        half = 0.5 * self.draws.values[::step, 3][:, None]
-        low, high = (np.log(gammaincinv(half, p) / half) for p in (1e-6, 1.0 - 1e-8))
-        nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
-        logs = 0.5 * (high - low) * nodes + 0.5 * (high + low)
-        log_mass = half * logs - half * np.exp(logs)
-        mass = weights * np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
-        return np.exp(logs), mass / mass.sum(axis=1, keepdims=True)
+    def log_density(self, X: Any, y: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Log posterior predictive density of an observation at each point, shape (n_points,)."""
+        points = _checks.points("X", X, self.n_dims)
+        likelihood, drawn, result = self.problem.likelihood, self.drawn, np.empty(len(points))
+        for rows, moments in self.f_moments(points, n_jobs):
+            sd = likelihood.sd_at(drawn, points[rows])
+            terms = likelihood.log_integrated(y[rows], moments.mean, moments.variance, sd, drawn)
+            result[rows] = logsumexp(terms, axis=0) - math.log(len(self))
+        return result
 
     def _sorted(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
         u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
@@ -316,32 +281,7 @@ class Posterior:
 
     def _part(self, x: FloatArray, first: int, last: int, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
         """Draws [first, last): their sums, and their rows of `keep`."""
-        from porbnet.sampling.collapsed.chain import prediction_state
-        from porbnet.sampling.collapsed.predict import Block, moments_of_draws
-        from porbnet.sampling.collapsed.state import empty_tuning, empty_units, empty_work
-
-        problem, draws = self.problem, self.draws
-        n_dims, n_points = problem.data.x.shape
-        capacity = int(draws.counts[first:last].max(initial=0)) + 1
-        data, varying = prediction_state(problem)
-        length = min(_BLOCK_POINTS, max(x.shape[1], 1))
-        block = Block(
-            np.empty((capacity, length)),
-            np.zeros(capacity, dtype=np.int64),
-            np.zeros(capacity, dtype=np.int64),
-            np.empty(length),
-            np.empty(length),
-        )
-        empty = np.empty((0, 0))
-        sums = np.zeros((3, x.shape[1]))
-        moments_of_draws(
-            data, problem.hyper, first, last, draws.offsets, draws.values, draws.centers, draws.relative,
-            draws.noise_z, draws.row_weight, varying, x,
-            empty_units(capacity, n_dims, n_points), empty_tuning(), empty_work(capacity, n_dims, n_points), block,
-            sums,
-            empty if keep is None else keep[0][first:last], empty if keep is None else keep[1][first:last],
-        )  # fmt: skip
-        return sums
+        return DrawMoments(self.problem, self.draws, first, last).sums(x, keep)
 
     def to_arviz(
         self,
@@ -382,31 +322,18 @@ class Posterior:
 
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""
-        from porbnet.sampling.collapsed.chain import prediction_state
-        from porbnet.sampling.collapsed.predict import prepare_draw, weigh_draw
-        from porbnet.sampling.collapsed.state import empty_tuning, empty_units, empty_work
-
-        problem, draws = self.problem, self.draws
-        u = problem.scaling.inputs(_checks.points("X", X, self.n_dims))
-        n_dims, n_points = problem.data.x.shape
-        capacity = int(draws.counts.max(initial=0)) + 1
-        units, work = empty_units(capacity, n_dims, n_points), empty_work(capacity, n_dims, n_points)
+        u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
         mean, total = np.zeros(len(u)), np.zeros((len(u), len(u)))
-        data, varying = prediction_state(problem)
-        tuning = empty_tuning()
+        given = DrawMoments(self.problem, self.draws, 0, len(self))
         left: list[FloatArray] = []  # Φ P and Φ m of some draws, so that one product of large matrices adds them all
         right: list[FloatArray] = []
         for i in range(len(self)):
-            if varying is not None:
-                weigh_draw(data, i, draws.noise_z, draws.row_weight, varying)
-            prepare_draw(
-                data, problem.hyper, i, draws.offsets, draws.values, draws.centers, draws.relative, units, tuning, work
-            )
-            n = int(units.n[0])
+            state = given.at(i)
+            units, n = state.units, state.units.n
             design = np.empty((n + 1, len(u)))
-            design[0] = data.has_bias
+            design[0] = state.rows.has_bias
             distance2 = np.zeros((n, len(u)))
-            for d in range(n_dims):
+            for d in range(self.n_dims):
                 distance2 += np.subtract.outer(units.centers[:n, d], u[:, d]) ** 2
             np.exp(-0.5 * units.scales[:n, None] ** 2 * distance2, out=design[1:])
             conditional = units.mean[: n + 1] @ design
@@ -417,7 +344,7 @@ class Posterior:
                 total += np.concatenate(left).T @ np.concatenate(right)
                 left, right = [], []
         mean /= len(self)
-        covariance = (total / len(self) - np.outer(mean, mean)) * problem.scaling.y_scale**2
+        covariance = (total / len(self) - np.outer(mean, mean)) * self.problem.scaling.y_scale**2
         return np.asarray(0.5 * (covariance + covariance.T))
 
     def choose(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:

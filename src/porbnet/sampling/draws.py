@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 
-PER_UNIT = ("centers", "relative", "weights", "mean_weights")
+PER_UNIT = ("owner", "centers", "relative", "weights", "mean_weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,11 +17,12 @@ class ChainDraws:
     """Stored sweeps of one chain, or of several one after the other.
 
     counts : (n_draws,) units of each draw
-    values : (n_draws, 4) noise sd, amplitude, level, degrees of freedom of the errors
+    values : (n_draws, n_parameters), in the order of `Problem.parameters`
     log_p : (n_draws,) log marginal likelihood of the outputs
-    biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and hyper-parameters
-    intensity_z, noise_z : (n_draws, n_coefficients) of the intensity's and the noise's curve, or no columns
-    row_weight : (n_draws, n_points) weights of observations with Student-t errors; no columns otherwise
+    biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and parameters
+    curves : (n_draws, n_coefficients) of learned intensities, one component after the other, or no columns
+    kept : (n_draws, n_kept) what the likelihood's augmentation carries; no columns if there is none
+    owner : (total_units,) which component each unit belongs to
     centers : (total_units, n_dims)
     relative : (total_units,) intensity at the center over the level
     weights, mean_weights : (total_units,) drawn weights, and their conditional means
@@ -32,9 +33,9 @@ class ChainDraws:
     log_p: FloatArray
     biases: FloatArray
     mean_biases: FloatArray
-    intensity_z: FloatArray
-    noise_z: FloatArray
-    row_weight: NDArray[np.float32]
+    curves: FloatArray
+    kept: FloatArray
+    owner: NDArray[np.int64]
     centers: FloatArray
     relative: FloatArray
     weights: FloatArray
@@ -49,15 +50,22 @@ class ChainDraws:
         return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
 
     @classmethod
+    def none(cls, n_dims: int, n_parameters: int = 0) -> ChainDraws:
+        """No draws."""
+        empty, wide = np.empty(0), np.empty((0, 0))
+        return cls(
+            counts=np.empty(0, np.int64), values=np.empty((0, n_parameters)), log_p=empty, biases=empty,
+            mean_biases=empty, curves=wide, kept=wide, owner=np.empty(0, np.int64), centers=np.empty((0, n_dims)),
+            relative=empty, weights=empty, mean_weights=empty,
+        )  # fmt: skip
+
+    @classmethod
     def joined(cls, pieces: list[ChainDraws], n_dims: int) -> ChainDraws:
         """Pieces one after the other."""
         if not pieces:
-            none, flat = np.empty(0), np.empty((0, n_dims))
-            wide = np.empty((0, 0))
-            return cls(
-                np.empty(0, np.int64), np.empty((0, 4)), none, none, none, wide, wide, wide.astype(np.float32),
-                flat, none, none, none,
-            )  # fmt: skip
+            return cls.none(n_dims)
+        if len(pieces) == 1:
+            return pieces[0]
         return cls(*(np.concatenate([getattr(p, f.name) for p in pieces]) for f in fields(cls)))
 
     def first(self, n: int) -> ChainDraws:

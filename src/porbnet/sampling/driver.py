@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from porbnet.base.compiled import announce
 from porbnet.errors import PorbnetWarning, SamplingInterrupted
 from porbnet.sampling.draws import ChainDraws
 
@@ -168,12 +169,12 @@ class Stop:
 
 
 def run_chain(
-    make: Callable[[], Chain], index: int, progress: bool, stop: Stop, note: str = "", keeper: Keeper | None = None
+    make: Callable[[], Chain], index: int, progress: bool, stop: Stop, keeper: Keeper | None = None
 ) -> ChainResult:
-    """Make one chain and run it to its end or to an interrupt; `note` is shown until its first sweep is made."""
+    """Make one chain and run it to its end or to an interrupt."""
     with stop.on_interrupt():
         started = time.thread_time()
-        bar = _bar(index, note) if progress else None
+        bar = _bar(index) if progress else None
         chain = make()
         recorder = None if keeper is None else keeper.recorder(index)
         if recorder is not None:
@@ -181,7 +182,6 @@ def run_chain(
         if bar is not None:
             bar.reset(chain.total_sweeps)
             bar.update(chain.n_sweeps)
-            bar.set_postfix_str(note)
         n_sweeps = 1
         while not chain.finished and not stop.is_set():
             before = time.perf_counter()
@@ -201,10 +201,10 @@ def run_chain(
         return ChainResult(chain.draws(), chain.acceptance(), *chain.trouble(), time.thread_time() - started, unsaved)
 
 
-def _bar(index: int, note: str) -> Any:
+def _bar(index: int) -> Any:
     from tqdm.auto import tqdm
 
-    return tqdm(desc=f"chain {index + 1}", position=index, unit="sweep", leave=True, postfix=note or None)
+    return tqdm(desc=f"chain {index + 1}", position=index, unit="sweep", leave=True)
 
 
 def _rates(chain: Chain) -> str:
@@ -218,7 +218,7 @@ def run_chains(
     makers: Sequence[Callable[[], Any]],
     n_jobs: int | None = None,
     progress: bool | None = None,
-    note: str = "",
+    cold: bool = False,
     keeper: Keeper | None = None,
 ) -> list[ChainResult]:
     """Run chains in parallel by joblib: threads unless `joblib.parallel_config` says otherwise.
@@ -228,7 +228,7 @@ def run_chains(
     makers : one callable per chain that makes it, seed included
     n_jobs : as in joblib
     progress : show a bar per chain; None shows them if standard error is a terminal
-    note : shown beside a bar until its chain has made a sweep
+    cold : whether kernels have to be compiled first, which is then told beside the bars
     keeper : where checkpoints go, and come from if there are any
 
     Returns
@@ -239,12 +239,14 @@ def run_chains(
     from joblib import Parallel, delayed
 
     shown = sys.stderr.isatty() if progress is None else bool(progress)
+    if cold and shown:
+        announce()
     stop = Stop()
     try:
         with stop.on_interrupt():
             results: list[ChainResult] = list(
                 Parallel(n_jobs=n_jobs, prefer="threads")(
-                    delayed(run_chain)(make, i, shown, stop, note, keeper) for i, make in enumerate(makers)
+                    delayed(run_chain)(make, i, shown, stop, keeper) for i, make in enumerate(makers)
                 )
             )
         interrupted = stop.is_set()

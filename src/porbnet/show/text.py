@@ -19,7 +19,7 @@ def summarize(model: PoRBNetRegressor) -> str:
     """
     posterior, diagnostics = model.posterior_, model.diagnostics_
     anchors = anchor_points(posterior)
-    n_points, n_dims = posterior.problem.data.x.T.shape
+    n_points, n_dims = posterior.problem.inputs.shape
     rows = [
         ("width (units)", posterior.n_units),
         ("lengthscale", posterior.lengthscale(anchors)),

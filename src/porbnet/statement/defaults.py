@@ -30,7 +30,7 @@ from porbnet.base.distributions import LogNormal
 from porbnet.base.region import Region
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
-from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.likelihood import registered
 from porbnet.statement.first_guess import lengthscale_share
 from porbnet.statement.prior import Prior
 
@@ -48,7 +48,6 @@ LARGEST_SPREAD = 1e40
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
 CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
-NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE = 2.0, 0.15  # of the noise's
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +153,10 @@ def default_prior(
 def _noise(noise: Any, scales: Scales) -> Any:
     """A statement of noise in full."""
     level = LogNormal(NOISE_SHARE * scales.output, NOISE_FACTOR)
+    by_word = {kind.word: kind for kind in registered().values() if kind.word}
     if isinstance(noise, str):
-        _checks.choice("noise", noise, ("learned", "varying", "robust"))
-        if noise == "varying":
-            return VaryingNoise(level, NOISE_CURVE_VARIANCE, NOISE_CURVE_SHARE * scales.range)
-        return RobustNoise(level) if noise == "robust" else level
+        _checks.choice("noise", noise, ("learned", *by_word))
+        return level if noise == "learned" else by_word[noise].from_data(level, scales.range)
     if noise is None:
         raise _checks.fail(
             "noise",

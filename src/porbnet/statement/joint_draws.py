@@ -1,21 +1,18 @@
-"""Draws from a prior of all that it is about, together: networks, intensity, amplitude, noise."""
+"""Draws from a prior of all that it is about, together: networks, intensity, amplitude, likelihood."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.distributions import InverseGamma, LogNormal
-from porbnet.base.region import Region
-from porbnet.functions.grid_gp import GridGP, lengthscale_vector
+from porbnet.base.distributions import LogNormal
+from porbnet.functions.grid_gp import GridGP
 from porbnet.functions.network import Network, Networks
-from porbnet.intensity import Intensity, SigmoidGP, Tabulated
-from porbnet.intensity.tabulated import interpolation_weights
-from porbnet.noise import RobustNoise, VaryingNoise, noise_level
+from porbnet.intensity import Intensity, Tabulated
+from porbnet.likelihood import Drawn, Likelihood
 from porbnet.statement.moments import scale_of
 from porbnet.statement.prior import Prior
 
@@ -28,9 +25,9 @@ class JointDraws:
     intensities : the intensity that each network's units come from
     level : (n,) λ* of a sigmoid-GP intensity, λ of an unknown constant, NaN if the intensity is known
     curve_variance, curve_lengthscale : (n,), (n, n_dims) of the Gaussian process of a sigmoid-GP intensity, else NaN
-    amplitude, noise : (n,) in the units of the output; noise is the level of a curve, the scale of Student-t errors
-    freedom : (n,) degrees of freedom of the errors; 0 for Gaussian errors
-    noise_curves : the noise over its level, of points of shape (n_points, n_dims)
+    amplitude : (n,) in the units of the output
+    likelihood : how observations come about; None if the prior does not say, there are then no errors
+    drawn : parameters of the likelihood, and what else it needs
     """
 
     networks: Networks
@@ -39,24 +36,29 @@ class JointDraws:
     curve_variance: FloatArray
     curve_lengthscale: FloatArray
     amplitude: FloatArray
-    noise: FloatArray
-    freedom: FloatArray
-    noise_curves: list[Callable[[FloatArray], FloatArray]]
+    likelihood: Likelihood | None
+    drawn: Drawn
 
     def intensity(self, X: FloatArray) -> FloatArray:
         """Intensity of every draw at points, shape (n, n_points)."""
         return np.array([intensity.value(X) for intensity in self.intensities])
 
+    @property
+    def noise(self) -> FloatArray:
+        """Noise sd, the level of its curve or the scale of the errors, shape (n,), in the units of the output."""
+        return self.drawn.values.get("noise", np.zeros(len(self.level)))
+
     def noise_at(self, X: FloatArray) -> FloatArray:
         """Noise sd (or scale) of every draw at points, shape (n, n_points), in the units of the output."""
-        return np.asarray(self.noise[:, None] * np.array([curve(X) for curve in self.noise_curves]))
+        if self.likelihood is None:
+            return np.zeros((len(self.level), len(X)))
+        return self.likelihood.sd_at(self.drawn, X)
 
     def errors(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Errors of one observation at each point in every draw, shape (n, n_points)."""
-        sd = self.noise_at(X)
-        if np.any(self.freedom > 0):
-            return np.asarray(sd * rng.standard_t(self.freedom[:, None], size=sd.shape))
-        return np.asarray(sd * rng.standard_normal(sd.shape))
+        if self.likelihood is None:
+            return np.zeros((len(self.level), len(X)))
+        return self.likelihood.sample(self.noise_at(X), self.drawn, rng)
 
 
 def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
@@ -68,24 +70,23 @@ def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
     >>> len(drawn.networks), drawn.noise
     (3, array([0.1, 0.1, 0.1]))
     """
-
-    def numbers(value: float | LogNormal | InverseGamma) -> FloatArray:
-        if isinstance(value, InverseGamma):  # the law of a variance
-            return np.sqrt(value.sample(n, rng))
-        return value.sample(n, rng) if isinstance(value, LogNormal) else np.full(n, float(value))
-
-    noise = prior.noise
-    amplitude = numbers(prior.amplitude)
-    level, intensities, networks, curves = np.full(n, np.nan), [], [], []
+    stated, region = prior.amplitude, prior.region
+    amplitude = stated.sample(n, rng) if isinstance(stated, LogNormal) else np.full(n, float(stated))
+    level, intensities, networks = np.full(n, np.nan), [], []
     variance, lengthscale = np.full(n, np.nan), np.full((n, prior.n_dims), np.nan)
+    process = prior.intensity.curve(region)
     for i in range(n):
-        if isinstance(prior.intensity, SigmoidGP):
-            intensity, level[i], variance[i], lengthscale[i] = _sigmoid_gp(prior.intensity, prior.region, rng)
+        if process is not None:
+            intensity, level[i], variance[i], lengthscale[i] = _curved(prior, process, rng)
         else:
             intensity, level[i] = _intensity(prior, rng)
         intensities.append(intensity)
         networks.append(_network(prior, intensity, float(amplitude[i]), rng))
-        curves.append(_noise_curve(prior, rng))
+    likelihood = prior.likelihood
+    values, kept = {}, np.zeros((n, 0))
+    if likelihood is not None:
+        values = {p.name: p.sample(n, rng) for p in likelihood.parameters()}
+        kept = likelihood.sample_kept(n, region, rng)
     return JointDraws(
         Networks.of(networks),
         intensities,
@@ -93,9 +94,8 @@ def joint_draws(prior: Prior, n: int, rng: np.random.Generator) -> JointDraws:
         variance,
         lengthscale,
         amplitude,
-        np.zeros(n) if noise is None else numbers(noise_level(noise)),
-        numbers(noise.freedom) if isinstance(noise, RobustNoise) else np.zeros(n),
-        curves,
+        likelihood,
+        Drawn(values, kept, region),
     )
 
 
@@ -108,14 +108,11 @@ def _intensity(prior: Prior, rng: np.random.Generator) -> tuple[Intensity, float
     return drawn, drawn.upper_bound(region)
 
 
-def _sigmoid_gp(
-    intensity: SigmoidGP, region: Region, rng: np.random.Generator
-) -> tuple[Intensity, float, float, FloatArray]:
-    """An intensity from the prior, its λ*, and the variance and lengthscales of its Gaussian process."""
-    upper = intensity.upper if isinstance(intensity.upper, float) else float(intensity.upper.sample(1, rng)[0])
-    process = intensity.process(region)
+def _curved(prior: Prior, process: GridGP, rng: np.random.Generator) -> tuple[Intensity, float, float, FloatArray]:
+    """An intensity λ* sigmoid(h) from the prior, its λ*, and the variance and lengthscales of its Gaussian process."""
+    upper = float(prior.intensity.level_parameter(prior.region).sample(1, rng)[0])
     z = rng.standard_normal((1, process.n_whitened))
-    drawn = Tabulated(region, upper * np.maximum(expit(process.expand(z)[0]), 1e-300))
+    drawn = Tabulated(prior.region, upper * np.maximum(expit(process.expand(z)[0]), 1e-300))
     return drawn, upper, float(process.variances(z)[0]), process.lengthscales[process.which_lengthscales(z)[0]]
 
 
@@ -129,20 +126,3 @@ def _network(prior: Prior, intensity: Intensity, amplitude: float, rng: np.rando
         float(prior.bias * rng.standard_normal()),
         prior.anisotropy,
     )
-
-
-def _noise_curve(prior: Prior, rng: np.random.Generator) -> Callable[[FloatArray], FloatArray]:
-    """A draw of the noise over its level, as a function of points of shape (n_points, n_dims)."""
-    if not isinstance(prior.noise, VaryingNoise):
-        return lambda points: np.ones(len(points))
-    region = prior.region
-    process = GridGP(
-        region, prior.noise.variance, lengthscale_vector("lengthscale", prior.noise.lengthscale, region.n_dims)
-    )
-    table = process.sample(1, rng)[0].ravel()
-
-    def curve(points: FloatArray) -> FloatArray:
-        knots, shares = interpolation_weights(process.shape, region, np.clip(points, region.low, region.high))
-        return np.asarray(np.exp((shares * table[knots]).sum(axis=1)))
-
-    return curve

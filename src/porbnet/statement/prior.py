@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,15 @@ from porbnet.base.seeds import RandomState, block_generators
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.functions.network import Networks, Places
 from porbnet.intensity import Constant, FromFunction, Intensity
-from porbnet.noise import Noise, RobustNoise, VaryingNoise
+from porbnet.likelihood import Likelihood, likelihood_of
 from porbnet.statement import moments
 from porbnet.statement.advice import statement_problems
 from porbnet.statement.function_prior import FunctionPrior
 
 MANY_UNITS = 2000.0
 _MOST_UNITS = 1e8  # a network of that width would fill the memory
+
+Noise: TypeAlias = float | LogNormal | InverseGamma | Likelihood
 
 
 class Prior(FunctionPrior):
@@ -52,9 +54,9 @@ class Prior(FunctionPrior):
         amplitude is the same at the edge of the data as in the middle.
     bias : float, default 0
         Standard deviation of the constant b, in the units of the output.
-    noise : float, LogNormal, InverseGamma, VaryingNoise or RobustNoise, optional
+    noise : float, LogNormal, InverseGamma or Likelihood, optional
         Standard deviation of an observation about f, in the units of the output; an `InverseGamma` is the law of its
-        square. See `porbnet.noise` for noise that varies over the input and for heavy tails. Not needed for draws of f.
+        square. See `porbnet.likelihood` for noise that varies over the input and heavy tails. Not needed for draws of f.
     units_per_lengthscale : float, default 2
         κ, how many units there are per lengthscale: more units make f closer to Gaussian and cost more.
     anisotropy : sequence of float, optional
@@ -157,8 +159,9 @@ class Prior(FunctionPrior):
         self.anisotropy = anisotropy
         self.amplitude = amplitude if isinstance(amplitude, LogNormal) else _checks.positive("amplitude", amplitude)
         self.bias = _checks.number("bias", bias, inclusive=True)
-        stated = noise is None or isinstance(noise, LogNormal | InverseGamma | VaryingNoise | RobustNoise)
+        stated = noise is None or isinstance(noise, LogNormal | InverseGamma | Likelihood)
         self.noise: Noise | None = noise if stated else _checks.positive("noise", noise)
+        self.likelihood: Likelihood | None = None if self.noise is None else likelihood_of(self.noise)
         self.intensity = _on_region(intensity, region)
         expected = self.expected_units
         if not expected <= _MOST_UNITS:

@@ -19,15 +19,16 @@ from porbnet.base import checks as _checks
 from porbnet.base.distributions import Gamma, InverseGamma, LogNormal
 from porbnet.base.region import Region
 from porbnet.errors import ModelFileError, PorbnetError, StatementError
-from porbnet.intensity import Constant, FromFunction, Intensity, Piecewise, SigmoidGP, Tabulated, UnknownConstant
-from porbnet.noise import RobustNoise, VaryingNoise
-from porbnet.sampling.problem import tabulate
+from porbnet.intensity import Constant, Intensity, Piecewise, SigmoidGP, Tabulated, UnknownConstant
+from porbnet.intensity.tabulated import tabulate
+from porbnet.likelihood import Likelihood, registered
 from porbnet.sampling.published.options import PaperSampler
+from porbnet.sampling.samplers import CollapsedSampler
 from porbnet.statement.prior import Prior
 
 Arrays = dict[str, NDArray[Any]]
 
-_DATACLASSES = (Gamma, InverseGamma, LogNormal, VaryingNoise, RobustNoise, PaperSampler)
+_DATACLASSES = (Gamma, InverseGamma, LogNormal, PaperSampler)
 _FEW = 16  # numbers that are written into the JSON itself
 
 
@@ -48,8 +49,13 @@ def encode(value: Any, arrays: Arrays, region: Region | None = None) -> Any:
         return [encode(v, arrays, region) for v in value]
     if isinstance(value, np.ndarray):
         return _array(value, arrays)
-    if isinstance(value, _DATACLASSES):
-        return _typed(value, arrays, **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
+    if isinstance(value, CollapsedSampler):
+        return "collapsed"  # moves of a user's own are code, which no file holds
+    if isinstance(value, Likelihood) and type(value) not in registered().values():
+        raise StatementError(f"{_checks.show(value)} cannot be saved: porbnet.likelihood.register makes its name known")
+    if isinstance(value, (*_DATACLASSES, Likelihood)):
+        stated: Any = value
+        return _typed(value, arrays, **{f.name: getattr(value, f.name) for f in dataclasses.fields(stated)})
     if isinstance(value, Region):
         return _typed(value, arrays, bounds=value.bounds.tolist())
     if isinstance(value, np.random.SeedSequence):
@@ -79,8 +85,9 @@ def _typed(value: Any, arrays: Arrays, **parts: Any) -> dict[str, Any]:
 
 
 def _intensity(value: Intensity, arrays: Arrays, region: Region | None) -> dict[str, Any]:
-    if isinstance(value, FromFunction) and region is not None:
-        value = tabulate(value, region)
+    own = (Constant, UnknownConstant, Piecewise, Tabulated, SigmoidGP)
+    if not isinstance(value, own) and value.known and region is not None:
+        value = tabulate(value, region)  # what the sampler worked with
     if isinstance(value, Constant):
         return _typed(value, arrays, level=value.level)
     if isinstance(value, UnknownConstant):
@@ -129,8 +136,13 @@ def _piecewise(breaks: Any, values: Any) -> Piecewise:
     return Piecewise(breaks[0] if np.ndim(values) == 1 else breaks, values)
 
 
+def _maker(kind: Any) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """A dataclass and the names of its parts."""
+    return kind, tuple(f.name for f in dataclasses.fields(kind))
+
+
 _MAKERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    **{c.__name__: (c, tuple(f.name for f in dataclasses.fields(c))) for c in _DATACLASSES},
+    **{c.__name__: _maker(c) for c in _DATACLASSES},
     "Region": (lambda bounds: Region.of(bounds), ("bounds",)),
     "Constant": (Constant, ("level",)),
     "UnknownConstant": (UnknownConstant, ("shape", "rate")),
@@ -155,9 +167,10 @@ def decode(value: Any, arrays: Arrays) -> Any:
         return arrays[parts["name"]]
     if kind == "SeedSequence":
         return decode_seed(value)
-    if not isinstance(kind, str) or kind not in _MAKERS:
+    makers = _MAKERS | {name: _maker(made) for name, made in registered().items()}
+    if not isinstance(kind, str) or kind not in makers:
         raise ModelFileError(f"its header states a {str(kind)[:40]!r}, which porbnet does not know")
-    make, names = _MAKERS[kind]
+    make, names = makers[kind]
     if set(parts) != set(names):
         raise ModelFileError(f"its header states a {kind} with other parts than {', '.join(names)}")
     return guarded(kind, lambda: make(**{k: decode(v, arrays) for k, v in parts.items()}))

@@ -20,10 +20,12 @@ from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode, encode
 from porbnet.storage.start import PER_ROW, Start, read_start, start_header
 
-KIND, VERSION = "porbnet model", 1
+KIND, VERSION = "porbnet model", 2
 _FIELDS = tuple(f.name for f in dataclasses.fields(ChainDraws))
 _CHAIN = ("acceptance", "n_forced", "drift", "seconds")
 _ARRAYS = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _FIELDS)}
+_DRAWS_1 = (*(n for n in _FIELDS if n not in ("curves", "kept", "owner")), "intensity_z", "noise_z", "row_weight")
+_ARRAYS_1 = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _DRAWS_1)}
 _SLACK = 1e-9  # of the box's edges
 
 
@@ -43,6 +45,7 @@ def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
     results, diagnostics = saved.posterior.results, saved.diagnostics
     for name in _FIELDS:
         arrays[f"draws.{name}"] = getattr(saved.posterior.draws, name)
+    header["values"] = [p.name for p in saved.posterior.problem.parameters]
     header["chains"] = [
         {
             "acceptance": {k: encode(v, arrays) for k, v in r.acceptance.items()},
@@ -66,18 +69,22 @@ def read_model(path: str | os.PathLike[str], known: set[str]) -> Saved:
     """Read a model file; `known` are the names of the estimator's parameters."""
     found = archive.read(path, KIND, VERSION)
     try:
-        _check_names(found.arrays)
+        _check_names(found.arrays, found.version)
         start = read_start(found.header, found.arrays, known)
-        results = _results(found.header.get("chains"), found.arrays, start.problem)
+        arrays = found.arrays if found.version > 1 else _of_version_1(found.arrays, start.problem)
+        if found.version > 1 and found.header.get("values") != [p.name for p in start.problem.parameters]:
+            raise ModelFileError("its draws are of other parameters than its statement has")
+        results = _results(found.header.get("chains"), arrays, start.problem)
         diagnostics = _diagnostics(found.header.get("diagnostics"))
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)!r} is refused: {error}") from error
     return Saved(start, Posterior(start.problem, results, start.offset), diagnostics)
 
 
-def _check_names(arrays: Arrays) -> None:
+def _check_names(arrays: Arrays, version: int) -> None:
+    known = _ARRAYS if version > 1 else _ARRAYS_1
     for name in arrays:
-        if name not in _ARRAYS and not (name.startswith("table") and name[5:].isdigit()):
+        if name not in known and not (name.startswith("table") and name[5:].isdigit()):
             raise ModelFileError(f"it has an array {name!r}, which is no part of a model")
 
 
@@ -100,34 +107,55 @@ def _results(chains: Any, arrays: Arrays, problem: Problem) -> list[ChainResult]
     return results
 
 
+def _of_version_1(arrays: Arrays, problem: Problem) -> Arrays:
+    """Draws as version 1 kept them: noise, amplitude, level and freedom, whether there is one or not."""
+    names = [f"draws.{old}" for old in ("values", "intensity_z", "noise_z", "row_weight", "weights")]
+    values, curves, noise, weights, units = (arrays.get(name, np.empty(0)) for name in names)
+    if values.ndim != 2 or values.shape[1] != 4 or noise.ndim != 2 or weights.ndim != 2:
+        raise ModelFileError("its draws of values, noise_z or row_weight have another shape than expected")
+    if noise.shape[1] and weights.shape[1]:
+        raise ModelFileError("its draws have both a noise curve and weights of observations")
+    kept = {k: v for k, v in arrays.items() if k not in names[:4]}
+    return kept | {
+        "draws.values": np.ascontiguousarray(values[:, : len(problem.parameters)]),
+        "draws.curves": curves,
+        "draws.kept": weights if weights.shape[1] else noise.astype(problem.likelihood.stored_as),
+        "draws.owner": np.zeros(len(units), dtype=np.int64),
+    }
+
+
 def read_draws(arrays: Arrays, problem: Problem, prefix: str = "draws.") -> ChainDraws:
     """Draws from arrays, every one of them checked against the others and the problem."""
     missing = [name for name in _FIELDS if prefix + name not in arrays]
     if missing:
         raise ModelFileError(f"it has no draws of {', '.join(missing)}")
-    found = {name: arrays[prefix + name] for name in _FIELDS}
+    found, likelihood = {name: arrays[prefix + name] for name in _FIELDS}, problem.likelihood
     for name, array in found.items():
-        wanted = "<i8" if name == "counts" else "<f4" if name == "row_weight" else "<f8"
+        wanted = "<i8" if name in ("counts", "owner") else likelihood.stored_as if name == "kept" else "<f8"
         if array.dtype.str != wanted:
             raise ModelFileError(f"its draws of {name} are of type {array.dtype}, not {np.dtype(wanted)}")
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
             raise ModelFileError(f"its draws of {name} are not all finite")
     n, total = found["counts"].size, len(found["weights"]) if found["weights"].ndim else -1
-    n_rows = problem.data.x.shape[1] if problem.hyper.freedom_log_mean > 0 else 0
+    n_coefficients = sum(c.process.n_whitened for c in problem.components if c.process is not None)
+    n_kept = len(problem.errors().kept)  # type: ignore[attr-defined]
     columns = {
-        "values": (4,), "intensity_z": problem.intensity.z.shape, "noise_z": problem.noise.z.shape,
-        "row_weight": (n_rows,), "centers": (problem.scaling.n_dims,),
+        "values": (len(problem.parameters),), "curves": (n_coefficients,), "kept": (n_kept,),
+        "centers": (problem.most_dims,),
     }  # fmt: skip
     for name, array in found.items():
         wanted_shape = (total if name in PER_UNIT else n, *columns.get(name, ()))
         if array.shape != wanted_shape:
             raise ModelFileError(f"its draws of {name} have shape {array.shape} where {wanted_shape} was expected")
-    counts = found["counts"]
+    counts, owner = found["counts"], found["owner"]
     if n and (counts.min() < 0 or counts.max() > total or int(counts.sum()) != total):
         raise ModelFileError("its numbers of units do not add up to its units")
-    if np.any(found["values"] <= 0) or np.any(found["relative"] <= 0) or np.any(found["row_weight"] < 0):
+    if np.any(found["values"] <= 0) or np.any(found["relative"] <= 0) or not likelihood.kept_is_sound(found["kept"]):
         raise ModelFileError("its draws have a noise, amplitude, level or weight that is not above zero")
-    _check_centers(found["centers"], problem.shape.widths)
+    if total and (owner.min() < 0 or owner.max() >= len(problem.components)):
+        raise ModelFileError("its draws have units of a component that is not there")
+    for i, component in enumerate(problem.components):
+        _check_centers(found["centers"][owner == i, : len(component.x)], component.widths)
     return ChainDraws(**found)
 
 

@@ -1,222 +1,191 @@
-"""A sweep: birth, death and moves, then hyper-parameters and curves; and what is stored of it."""
+"""A sweep: birth, death and moves, then parameters and curves; and what is stored of it.
+
+A move is one file with a kernel `move(state, rng)`, and here one line that makes and counts it.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from porbnet.base.compiled import inlined_kernel
-from porbnet.base.compiled import lean_kernel as kernel
+from porbnet.base.compiled import apply, apply_to, inner, kernel
+from porbnet.kernels.gaussian import draw_weights, log_marginal, needs_refresh, refit, refresh, residuals, weigh
+from porbnet.kernels.random import is_unknown, poisson
+from porbnet.kernels.tally import tally
+from porbnet.kernels.units import append, clear, complete, copy_units, draw_center, rebuild, scale_at, set_curve
 from porbnet.sampling.collapsed.birth_death import birth_or_death, move
-from porbnet.sampling.collapsed.field import elliptical_update
-from porbnet.sampling.collapsed.gaussian import log_marginal, needs_refresh, refit, refresh
-from porbnet.sampling.collapsed.levels import is_unknown, level_jump, room_needed, slice_update
-from porbnet.sampling.collapsed.residuals import draw_weights, errors_update
-from porbnet.sampling.collapsed.state import (
-    AMPLITUDE,
-    FIELD_CENTERED,
-    FIELD_MARKED,
-    NOISE,
-    STEP_MOVE,
-    Data,
-    Hyper,
-    Plan,
-    Shape,
-    Trial,
-    Tuning,
-    Units,
-    Varying,
-    Work,
-)
+from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
+from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
+from porbnet.sampling.collapsed.state import STEP_MOVE
+from porbnet.sampling.moves import make_moves
+from porbnet.sampling.stored import adaptation, forget_counts, has_room, store_common
+
+# kinds of moves in the order in which they are counted; the first of each move's kinds is named below
+KINDS = (
+    "birth", "death", "local move", "long move", "level with units", "level alone", "noise", "amplitude",
+    "intensity alone", "intensity with units",
+)  # fmt: skip
+BIRTH_DEATH, MOVE, JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 0, 2, 4, 5, 6, 7, 8
 
 
-class Stored(NamedTuple):
-    """Room for the draws of one call.
-
-    counts : (n,) units of each draw
-    values : (n, 4) noise, amplitude, level, degrees of freedom
-    log_p : (n,) log marginal likelihood
-    biases, mean_biases : (n,) drawn bias and its conditional mean
-    intensity_z, noise_z : (n, n_coefficients) of the curves
-    row_weight : (n, n_points) of Student-t errors, or (n, 0)
-    centers : (room, n_dims), relative, weights, mean_weights : (room,), one draw after the other
-    """
-
-    counts: Any
-    values: Any
-    log_p: Any
-    biases: Any
-    mean_biases: Any
-    intensity_z: Any
-    noise_z: Any
-    row_weight: Any
-    centers: Any
-    relative: Any
-    weights: Any
-    mean_weights: Any
-
-
-@inlined_kernel
-def update_values_and_curve(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    plan: Plan,
-    units: Units,
-    varying: Varying,
-    trial: Trial,
-    values: Any,
-    tuning: Tuning,
-    work: Work,
-    adapt: float,
-    rng: Any,
-) -> None:
-    """Hyper-parameters, the intensity's curve and its law."""
-    if hyper.level_shape > 0.0:
-        log_p = refit(data, units, hyper, values, tuning)
-        level_jump(data, shape, hyper, units, trial.units, values, tuning, work, log_p, adapt, rng)
-    for which in range(len(values)):
-        if is_unknown(hyper, which):
-            slice_update(which, data, shape, hyper, units, trial.units, values, tuning, adapt, rng)
-    if len(varying.intensity.z) == 0:
-        return
-    noise2 = values[NOISE] * values[NOISE]
-    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
-    n_updates = plan.n_centered + plan.n_marked
-    for i in range(n_updates + (2 if varying.intensity.spreads.shape[1] > 0 else 0)):
-        of_law = i >= n_updates
-        # those of the law are of the first and the last kind
-        kind = i if not of_law else (0 if i == n_updates else n_updates - 1)
-        which = FIELD_CENTERED if kind < plan.n_centered else FIELD_MARKED
-        log_p = elliptical_update(which, of_law, data, shape, hyper, units, varying, trial, values, tuning, log_p, rng)
-
-
-@inlined_kernel
-def sweep(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    plan: Plan,
-    units: Units,
-    varying: Varying,
-    trial: Trial,
-    values: Any,
-    tuning: Tuning,
-    work: Work,
-    adapt: float,
-    rng: Any,
-) -> float:
-    """One sweep; leaves P and m current, the factor of A fresh, and returns log p(y).
-
-    adapt : rate at which step sizes follow the chain, 0 once warm-up is over
-    """
-    for i in range(max(plan.n_birth_death, plan.n_moves)):
+@inner
+def unit_moves(state: Any, rng: Any) -> None:
+    """Births, deaths and moves of units, in turns."""
+    units = state.units
+    for i in range(max(state.n_birth_death, state.n_moves)):
         if needs_refresh(units):
-            refresh(data, units, hyper, values, tuning)
-        if i < plan.n_birth_death:
-            birth_or_death(data, shape, hyper, units, values, tuning, work, rng)
-        if i < plan.n_moves and units.updates[0] >= 0:
-            move(data, shape, hyper, units, values, tuning, work, rng)
-    update_values_and_curve(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
-    if adapt > 0.0 and units.n[0] > 0:
+            refresh(state)
+        if i < state.n_birth_death:
+            tally(state, BIRTH_DEATH, birth_or_death(state, rng))
+        if i < state.n_moves and units.updates >= 0:
+            tally(state, MOVE, move(state, rng))
+
+
+@inner
+def parameter_moves(state: Any, rng: Any) -> None:
+    """Levels together with units, then noise, amplitudes and levels one by one."""
+    for c in range(len(state.components)):
+        if is_unknown(state.laws, state.components[c].level):
+            state.log_p = refit(state)
+            tally(state, JUMP, level_jump(state, c, rng))
+    tally(state, NOISE_SLICE, noise_update(state, rng))
+    for c in range(len(state.components)):
+        tally(state, AMPLITUDE, amplitude_update(state, c, rng))
+        tally(state, LEVEL, level_update(state, c, rng))
+
+
+@inner
+def curve_moves(state: Any, rng: Any) -> None:
+    """The intensities' curves, and their laws."""
+    for c in range(len(state.components)):
+        curve = state.components[c].curve
+        if len(curve.z) == 0:
+            continue
+        state.log_p = log_marginal(state, state.units)
+        n_updates = state.n_centered + state.n_marked
+        for i in range(n_updates + (2 if curve.spreads.shape[1] > 0 else 0)):
+            of_law = i >= n_updates
+            # those of the law are of the first and the last kind
+            at = i if not of_law else (0 if i == n_updates else n_updates - 1)
+            kind = CENTERED if at < state.n_centered else MARKED
+            tally(state, CURVE, curve_update(state, c, kind, of_law, rng))
+
+
+@inner
+def adapt_step(state: Any) -> None:
+    """In warm-up the reference width of moves follows that of the units."""
+    units, tuning = state.units, state.tuning
+    if tuning.adapt > 0.0 and units.n > 0:
         typical = 0.0
-        for k in range(units.n[0]):
+        for k in range(units.n):
             typical += math.log(units.scales[k])
-        wanted = -typical / units.n[0]
-        tuning.steps[STEP_MOVE] = math.exp((1.0 - adapt) * math.log(tuning.steps[STEP_MOVE]) + adapt * wanted)
-    log_p = -math.inf
-    if not needs_refresh(units):
-        noise2 = values[NOISE] * values[NOISE]
-        weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-        log_p = log_marginal(data, units, noise2, weight_variance, hyper.bias_variance)
-    if log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
-        log_p = refresh(data, units, hyper, values, tuning)
-    return log_p
+        wanted = -typical / units.n
+        steps = tuning.steps
+        steps[STEP_MOVE] = math.exp((1.0 - tuning.adapt) * math.log(steps[STEP_MOVE]) + tuning.adapt * wanted)
+
+
+@inner
+def sweep(state: Any, extra: Any, rng: Any) -> None:
+    """One sweep; leaves P and m current, the factor of A fresh, and log p(y) in state.log_p."""
+    unit_moves(state, rng)
+    make_moves(extra, state, rng)
+    parameter_moves(state, rng)
+    curve_moves(state, rng)
+    adapt_step(state)
+    state.log_p = -math.inf
+    if not needs_refresh(state.units):
+        state.log_p = log_marginal(state, state.units)
+    if state.log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
+        state.log_p = refresh(state)
+
+
+@inner
+def augmented(state: Any, augment: Any, reweigh: Any, rng: Any) -> None:
+    """The likelihood's own update given a draw of the weights, which are forgotten after it: a Gibbs step."""
+    refresh(state)
+    draw_weights(state.units, rng, state.work.vector)
+    residuals(state, state.work.vector)
+    apply(augment, state, rng)
+    apply_to(reweigh, state)
+    weigh(state.rows)
+    rebuild(state.rows, state.components, state.units, -1, 0.0, state.trial)
+    complete(state.trial)
+    copy_units(state.trial, state.units)
+
+
+@inner
+def start(state: Any, rng: Any) -> None:
+    """Units from the prior at the starting levels, as far as there is room."""
+    for c in range(len(state.components)):
+        set_curve(state.components[c])
+    clear(state.rows, state.units)
+    for c in range(len(state.components)):
+        component = state.components[c]
+        level, shape, center = state.values[component.level], component.shape, state.work.center
+        room = len(state.units.scales) - 1 - state.units.n
+        for _ in range(min(poisson(level * shape.integral, rng), room)):
+            g = draw_center(shape, rng, center)
+            scale = scale_at(component, level * g)
+            append(state.rows, state.components, state.units, c, center, g, scale, state.work.cross)
+        state.tuning.steps[STEP_MOVE] = 1.0 / scale_at(component, level)
 
 
 @kernel
 def run(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    plan: Plan,
-    units: Units,
-    varying: Varying,
-    trial: Trial,
-    values: Any,
-    tuning: Tuning,
-    work: Work,
-    stored: Stored,
+    state: Any,
+    stored: Any,
     first: int,
     n_sweeps: int,
     n_warmup: int,
     thin: int,
-    with_errors: Any,
+    augment: Any,
+    reweigh: Any,
+    extra: Any,
     rng: Any,
-) -> tuple[int, int]:
-    """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
+) -> int:
+    """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored. If `first` is negative, the start.
 
-    with_errors : None, or anything to update the noise curve or the tails of the errors
+    augment, reweigh : the likelihood's kernels, or None: that is seen when compiling, and nothing is left of them
+    extra : a tuple of further moves, with the places where they are counted
 
     Stops before a sweep that might need more than the capacity, or a draw that might not fit into `stored`. Returns how
-    many sweeps were made and how many draws stored.
+    many sweeps were made; none if there is no room to begin with.
     """
-    n_stored, used = 0, 0
-    capacity, room = len(units.scales), len(stored.weights)
+    if first < 0:
+        if reweigh is not None:
+            apply_to(reweigh, state)
+            weigh(state.rows)
+        start(state, rng)
+        return 0
+    capacity = len(state.units.scales)
     for s in range(n_sweeps):
-        need = room_needed(shape, hyper, plan.n_birth_death, units, values, len(varying.intensity.z) > 0)
-        if need > capacity or used + capacity > room or n_stored >= len(stored.counts):
-            return s, n_stored
+        state.room = room_needed(state)
+        if state.room > capacity or not has_room(stored, capacity):
+            return s
         at = first + s
         if at == n_warmup:
-            for i in range(len(tuning.tried)):
-                tuning.tried[i] = 0
-                tuning.accepted[i] = 0
-        # the rate falls as 1 / sqrt(sweep), so that the step sizes settle while warm-up lasts
-        adapt = 1.0 / math.sqrt(2.0 + at) if at < n_warmup else 0.0
-        if with_errors is not None:
-            # a constant None is seen when compiling: without a noise curve or heavy tails this is left out
-            refresh(data, units, hyper, values, tuning)
-            errors_update(data, hyper, units, varying, trial, values, work, rng)
-        log_p = sweep(data, shape, hyper, plan, units, varying, trial, values, tuning, work, adapt, rng)
+            forget_counts(state.tuning)
+        state.tuning.adapt = adaptation(at, n_warmup)
+        if augment is not None:
+            augmented(state, augment, reweigh, rng)
+        sweep(state, extra, rng)
         if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
-            draw_weights(units, rng, work.vector)
-            store(data, units, varying, values, log_p, work.vector, stored, n_stored, used)
-            used += units.n[0]
-            n_stored += 1
-    return n_sweeps, n_stored
+            draw_weights(state.units, rng, state.work.vector)
+            store(state, stored)
+    return n_sweeps
 
 
-@inlined_kernel
-def store(
-    data: Data,
-    units: Units,
-    varying: Varying,
-    values: Any,
-    log_p: float,
-    weights: Any,
-    stored: Stored,
-    at: int,
-    used: int,
-) -> None:
-    """Keep the current state as draw `at`, its units from place `used` on."""
-    n = units.n[0]
-    stored.counts[at] = n
-    stored.log_p[at] = log_p
-    stored.biases[at] = weights[0] if data.has_bias == 1 else 0.0
-    stored.mean_biases[at] = units.mean[0] if data.has_bias == 1 else 0.0
-    for i in range(len(values)):
-        stored.values[at, i] = values[i]
-    for i in range(len(varying.intensity.z)):
-        stored.intensity_z[at, i] = varying.intensity.z[i]
-    for i in range(len(varying.noise.z)):
-        stored.noise_z[at, i] = varying.noise.z[i]
-    for i in range(len(varying.row_weight)):
-        stored.row_weight[at, i] = varying.row_weight[i]
-    for k in range(n):
-        for d in range(units.centers.shape[1]):
-            stored.centers[used + k, d] = units.centers[k, d]
-        stored.relative[used + k] = units.relative[k]
+@inner
+def store(state: Any, stored: Any) -> None:
+    """Keep the current state, with weights drawn into work.vector, as the next draw."""
+    units, weights, has_bias = state.units, state.work.vector, state.rows.has_bias == 1
+    store_common(state, stored, units, weights[0] if has_bias else 0.0)
+    at, used = stored.n, stored.used
+    stored.log_p[at] = state.log_p
+    stored.mean_biases[at] = units.mean[0] if has_bias else 0.0
+    for k in range(units.n):
+        stored.owner[used + k] = units.owner[k]
         stored.weights[used + k] = weights[k + 1]
         stored.mean_weights[used + k] = units.mean[k + 1]
+    stored.n += 1
+    stored.used += units.n

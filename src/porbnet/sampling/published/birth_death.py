@@ -17,16 +17,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.birth_death import accept
-from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE, Data, Hyper, Shape
-from porbnet.sampling.collapsed.units import draw_center
-from porbnet.sampling.published.state import BIRTH, DEATH, Network, Tuning
+from porbnet.base.compiled import inner
+from porbnet.kernels.random import accept
+from porbnet.kernels.state import NOISE
+from porbnet.kernels.tally import outcome
+from porbnet.kernels.units import draw_center
 from porbnet.sampling.published.target import add_unit, copy_unit, place_unit
 
+BIRTH, DEATH = range(2)
 
-@inner_kernel
-def log_likelihood_ratio(network: Network, k: int, weight: float, noise: float) -> float:
+
+@inner
+def log_likelihood_ratio(network: Any, k: int, weight: float, noise: float) -> float:
     """Log L'/L of adding `weight` times unit k's column to f."""
     low = network.low[k]
     e, column = network.residual[low : network.high[k]], network.columns[k]
@@ -37,51 +39,43 @@ def log_likelihood_ratio(network: Network, k: int, weight: float, noise: float) 
     return float((weight * with_e - 0.5 * weight * weight * square) / (noise * noise))
 
 
-@inner_kernel
-def log_proposal_ratio(shape: Shape, values: Any, uniform: bool, g: float, width: int) -> float:
+@inner
+def log_proposal_ratio(shape: Any, level: float, uniform: bool, g: float, width: int) -> float:
     """Log λ(c') |C| / K of a unit with relative intensity g among K, or log Λ / K."""
-    return math.log(values[LEVEL] * (g if uniform else shape.integral[0]) / width)
+    return math.log(level * (g if uniform else shape.integral) / width)
 
 
-@inner_kernel
-def birth_or_death(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    values: Any,
-    uniform: bool,
-    network: Network,
-    tuning: Tuning,
-    rng: Any,
-) -> None:
+@inner
+def birth_or_death(state: Any, rng: Any) -> int:
     """One proposal; the network must be evaluated and stays so."""
-    n, noise = network.n[0], values[NOISE]
+    network, shape, component, values = state.network, state.plug, state.components[0], state.values
+    n, noise, level, uniform = network.n, values[NOISE], values[component.level], len(component.curve.z) > 0
     if rng.random() < 0.5:
-        tuning.tried[BIRTH] += 1
         center = network.centers[n]  # the first free place
         if uniform:
             for d in range(len(center)):
                 center[d] = rng.random() * shape.widths[d]
         else:
             draw_center(shape, rng, center)
-        network.weights[n] = math.sqrt(hyper.weight_factor) * values[AMPLITUDE] * rng.standard_normal()
-        place_unit(data, shape, hyper, values[LEVEL], network, n)
-        log_ratio = log_likelihood_ratio(network, n, network.weights[n], noise)
-        log_ratio += log_proposal_ratio(shape, values, uniform, network.relative[n], n + 1)
-        if accept(log_ratio, rng):
-            tuning.accepted[BIRTH] += 1
-            add_unit(network, n, network.weights[n])
-            network.n[0] = n + 1
-    else:
-        tuning.tried[DEATH] += 1
-        if n == 0:
-            return
-        k = min(int(rng.random() * n), n - 1)
-        log_ratio = log_likelihood_ratio(network, k, -network.weights[k], noise)
-        log_ratio -= log_proposal_ratio(shape, values, uniform, network.relative[k], n)
-        if accept(log_ratio, rng):
-            tuning.accepted[DEATH] += 1
-            add_unit(network, k, -network.weights[k])
-            if k != n - 1:
-                copy_unit(network, n - 1, network, k)
-            network.n[0] = n - 1
+        weight = math.sqrt(component.weight_factor) * values[component.amplitude] * rng.standard_normal()
+        network.weights[n] = weight
+        place_unit(state, shape, level, network, n)
+        log_ratio = log_likelihood_ratio(network, n, weight, noise)
+        log_ratio += log_proposal_ratio(shape, level, uniform, network.relative[n], n + 1)
+        if not accept(log_ratio, rng):
+            return outcome(BIRTH, False)
+        add_unit(network, n, weight)
+        network.n = n + 1
+        return outcome(BIRTH, True)
+    if n == 0:
+        return outcome(DEATH, False)
+    k = min(int(rng.random() * n), n - 1)
+    log_ratio = log_likelihood_ratio(network, k, -network.weights[k], noise)
+    log_ratio -= log_proposal_ratio(shape, level, uniform, network.relative[k], n)
+    if not accept(log_ratio, rng):
+        return outcome(DEATH, False)
+    add_unit(network, k, -network.weights[k])
+    if k != n - 1:
+        copy_unit(network, n - 1, network, k)
+    network.n = n - 1
+    return outcome(DEATH, True)

@@ -17,170 +17,153 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.field import set_intensity
-from porbnet.sampling.collapsed.process import expand
-from porbnet.sampling.collapsed.state import LEVEL, NOISE, Data, Field, Hyper, Shape
+from porbnet.base.compiled import inner
+from porbnet.kernels.process import expand
+from porbnet.kernels.state import NOISE
+from porbnet.kernels.tally import outcome
+from porbnet.kernels.units import set_intensity
 from porbnet.sampling.published.hmc import finish, step_size
-from porbnet.sampling.published.state import CURVE as CURVE_MOVE
-from porbnet.sampling.published.state import DUAL_CURVE, Curve, Network, Settings, Thinned, Tuning
+from porbnet.sampling.published.state import DUAL_CURVE
 from porbnet.sampling.published.target import by_intensity, copy_network, corner_of, evaluate, sum_of_squares, unit_sums
 from porbnet.sampling.published.thinning import thinned_share
 
 
-@inner_kernel
-def contract(field: Field, by_knot: Any, by_z: Any) -> None:
+@inner
+def contract(curve: Any, by_knot: Any, by_z: Any) -> None:
     """Transpose of `expand`: set by_z = Bᵀ by_knot, one basis after the other, axis by axis."""
-    n_dims, ranks = len(field.sizes), field.ranks[0]
+    n_dims, ranks = len(curve.sizes), curve.ranks[0]
     left, right, start = 1, 1, 0
     for d in range(n_dims):
-        left *= field.sizes[d]
-        start += field.sizes[d] * ranks[d]
+        left *= curve.sizes[d]
+        start += curve.sizes[d] * ranks[d]
     source, target = 0, 1
     for i in range(left):
-        field.buffers[source, i] = by_knot[i]
+        curve.buffers[source, i] = by_knot[i]
     for d in range(n_dims - 1, -1, -1):
-        rank, size = ranks[d], field.sizes[d]
+        rank, size = ranks[d], curve.sizes[d]
         left //= size
         start -= size * rank
         # the tensor is (left, size, right); it becomes (left, rank, right)
         for a in range(left):
             for m in range(rank):
-                basis = field.bases[start + m * size : start + (m + 1) * size]
+                basis = curve.bases[start + m * size : start + (m + 1) * size]
                 for r in range(right):
                     total = 0.0
                     for g in range(size):
-                        total += basis[g] * field.buffers[source, (a * size + g) * right + r]
-                    field.buffers[target, (a * rank + m) * right + r] = total
+                        total += basis[g] * curve.buffers[source, (a * size + g) * right + r]
+                    curve.buffers[target, (a * rank + m) * right + r] = total
         right *= rank
         source, target = target, source
     for i in range(len(by_z)):
-        by_z[i] = field.buffers[source, i]
+        by_z[i] = curve.buffers[source, i]
 
 
-@inner_kernel
-def spread(shape: Shape, place: Any, amount: float, by_knot: Any) -> None:
+@inner
+def spread(shape: Any, place: Any, amount: float, by_knot: Any) -> None:
     """Add an amount at a place to the knots around it, by their shares."""
     for corner in range(1 << len(place)):
         share, index = corner_of(shape, place, corner)
         by_knot[index] += share * amount
 
 
-@inner_kernel
-def evaluate_curve(data: Data, hyper: Hyper, values: Any, field: Field, curve: Curve, network: Network) -> None:
-    """The intensity of curve.z, and the network under it."""
-    expand(field, curve.z, curve.table)
-    set_intensity(curve.table, field.area, curve.shape)
-    evaluate(data, curve.shape, hyper, values[LEVEL], network)
+@inner
+def evaluate_curve(state: Any, network: Any) -> None:
+    """The intensity of path.z, and the network under it."""
+    component, path = state.components[0], state.path
+    expand(component.curve, path.z, path.table)
+    set_intensity(component.curve, path.table, path.shape)
+    evaluate(state, path.shape, state.values[component.level], network)
 
 
-@inner_kernel
-def curve_log_density(values: Any, curve: Curve, network: Network, thinned: Thinned) -> float:
+@inner
+def curve_log_density(state: Any, network: Any) -> float:
     """Log p(z | units, events, y), up to a constant; all must be evaluated."""
-    total = -0.5 * sum_of_squares(network) / (values[NOISE] * values[NOISE])
-    for i in range(len(curve.z)):
-        total -= 0.5 * curve.z[i] * curve.z[i]
-    for k in range(network.n[0]):
+    path, thinned, noise = state.path, state.thinned, state.values[NOISE]
+    total, z = -0.5 * sum_of_squares(network) / (noise * noise), path.z
+    for i in range(len(z)):
+        total -= 0.5 * z[i] * z[i]
+    for k in range(network.n):
         total += math.log(network.relative[k])
-    for m in range(thinned.n[0]):
-        total += math.log(thinned_share(curve.shape, thinned.places[m]))
+    for m in range(thinned.n):
+        total += math.log(thinned_share(path.shape, thinned.places[m]))
     return float(total)
 
 
-@inner_kernel
-def curve_gradient(data: Data, values: Any, field: Field, curve: Curve, network: Network, thinned: Thinned) -> None:
-    """Gradient of `curve_log_density` into curve.by_z."""
-    precision = 1.0 / (values[NOISE] * values[NOISE])
-    n_dims = data.x.shape[0]
-    for i in range(len(curve.by_knot)):
-        curve.by_knot[i] = 0.0
-    for k in range(network.n[0]):
-        second = unit_sums(data, network, k, curve.vector)[1]
-        amount = by_intensity(network, k, second, precision, n_dims) + 1.0 / network.relative[k]
-        spread(curve.shape, network.centers[k], amount, curve.by_knot)
-    for m in range(thinned.n[0]):
-        share = thinned_share(curve.shape, thinned.places[m])
-        spread(curve.shape, thinned.places[m], -1.0 / share, curve.by_knot)
-    for i in range(len(curve.by_knot)):
-        g = curve.shape.values[i]
-        curve.by_knot[i] *= g * (1.0 - g)
-    contract(field, curve.by_knot, curve.by_z)
-    for i in range(len(curve.z)):
-        curve.by_z[i] -= curve.z[i]
+@inner
+def curve_gradient(state: Any, network: Any) -> None:
+    """Gradient of `curve_log_density` into path.by_z."""
+    component, path, thinned, noise = state.components[0], state.path, state.thinned, state.values[NOISE]
+    precision, x, by_knot = 1.0 / (noise * noise), component.x, path.by_knot
+    for i in range(len(by_knot)):
+        by_knot[i] = 0.0
+    for k in range(network.n):
+        second = unit_sums(x, network, k, path.vector)[1]
+        amount = by_intensity(network, k, second, precision, x.shape[0]) + 1.0 / network.relative[k]
+        spread(path.shape, network.centers[k], amount, by_knot)
+    for m in range(thinned.n):
+        share = thinned_share(path.shape, thinned.places[m])
+        spread(path.shape, thinned.places[m], -1.0 / share, by_knot)
+    values = path.shape.values
+    for i in range(len(by_knot)):
+        g = values[i]
+        by_knot[i] *= g * (1.0 - g)
+    contract(component.curve, by_knot, path.by_z)
+    for i in range(len(path.z)):
+        path.by_z[i] -= path.z[i]
 
 
-@inner_kernel
-def curve_kick(
-    data: Data, values: Any, field: Field, curve: Curve, network: Network, thinned: Thinned, step: float
-) -> None:
+@inner
+def curve_kick(state: Any, network: Any, step: float) -> None:
     """Momenta p ← p + step ∇ log p(z)."""
-    curve_gradient(data, values, field, curve, network, thinned)
-    for i in range(len(curve.z)):
-        curve.momentum[i] += step * curve.by_z[i]
+    curve_gradient(state, network)
+    path = state.path
+    for i in range(len(path.z)):
+        path.momentum[i] += step * path.by_z[i]
 
 
-@inner_kernel
-def curve_leapfrog(
-    data: Data,
-    hyper: Hyper,
-    values: Any,
-    field: Field,
-    curve: Curve,
-    network: Network,
-    thinned: Thinned,
-    n_steps: int,
-    step: float,
-) -> None:
-    """Leapfrog steps of curve.z and curve.momentum; all must be evaluated and stay so."""
-    curve_kick(data, values, field, curve, network, thinned, 0.5 * step)
+@inner
+def curve_leapfrog(state: Any, network: Any, n_steps: int, step: float) -> None:
+    """Leapfrog steps of path.z and path.momentum; all must be evaluated and stay so."""
+    curve_kick(state, network, 0.5 * step)
+    path = state.path
     for i in range(n_steps):
-        for j in range(len(curve.z)):
-            curve.z[j] += step * curve.momentum[j]
-        evaluate_curve(data, hyper, values, field, curve, network)
-        curve_kick(data, values, field, curve, network, thinned, step if i + 1 < n_steps else 0.5 * step)
+        for j in range(len(path.z)):
+            path.z[j] += step * path.momentum[j]
+        evaluate_curve(state, network)
+        curve_kick(state, network, step if i + 1 < n_steps else 0.5 * step)
 
 
-@inner_kernel
-def curve_energy(values: Any, curve: Curve, network: Network, thinned: Thinned) -> float:
+@inner
+def curve_energy(state: Any, network: Any) -> float:
     """H = -log p(z | units, events, y) + ½ |p|²."""
-    total = -curve_log_density(values, curve, network, thinned)
-    for i in range(len(curve.momentum)):
-        total += 0.5 * curve.momentum[i] * curve.momentum[i]
+    total, momentum = -curve_log_density(state, network), state.path.momentum
+    for i in range(len(momentum)):
+        total += 0.5 * momentum[i] * momentum[i]
     return float(total)
 
 
-@inner_kernel
-def curve_update(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    settings: Settings,
-    values: Any,
-    field: Field,
-    curve: Curve,
-    network: Network,
-    trial: Network,
-    thinned: Thinned,
-    tuning: Tuning,
-    adapt: bool,
-    rng: Any,
-) -> None:
-    """One trajectory of z; the network must be evaluated under `shape`, the intensity of field.z, and stays so."""
+@inner
+def curve_update(state: Any, rng: Any) -> int:
+    """One trajectory of z; the network must be evaluated under the current intensity, and stays so."""
+    network, trial, component, path = state.network, state.trial, state.components[0], state.path
+    curve, shape = component.curve, component.shape
     copy_network(network, trial)
-    for i in range(len(field.z)):
-        curve.z[i] = field.z[i]
-        curve.momentum[i] = rng.standard_normal()
-    for i in range(len(field.table)):
-        curve.shape.values[i] = shape.values[i]
-    energy = curve_energy(values, curve, trial, thinned)
-    step = step_size(tuning, DUAL_CURVE, adapt, rng)
-    curve_leapfrog(data, hyper, values, field, curve, trial, thinned, settings.n_leapfrog_intensity, step)
-    log_ratio = energy - curve_energy(values, curve, trial, thinned)
-    if finish(tuning, DUAL_CURVE, CURVE_MOVE, log_ratio, settings.target, adapt, rng):
-        for i in range(len(field.z)):
-            field.z[i] = curve.z[i]
-        for i in range(len(field.table)):
-            field.table[i] = curve.table[i]
-            shape.values[i] = curve.shape.values[i]
-        shape.integral[0] = curve.shape.integral[0]
+    for i in range(len(curve.z)):
+        path.z[i] = curve.z[i]
+        path.momentum[i] = rng.standard_normal()
+    for i in range(len(curve.table)):
+        path.shape.values[i] = shape.values[i]
+    energy = curve_energy(state, trial)
+    step = step_size(state, DUAL_CURVE, rng)
+    curve_leapfrog(state, trial, state.n_leapfrog_curve, step)
+    log_ratio = energy - curve_energy(state, trial)
+    accepted = finish(state, DUAL_CURVE, log_ratio, rng)
+    if accepted:
+        for i in range(len(curve.z)):
+            curve.z[i] = path.z[i]
+        for i in range(len(curve.table)):
+            curve.table[i] = path.table[i]
+            shape.values[i] = path.shape.values[i]
+        shape.integral = path.shape.integral
         copy_network(trial, network)
+    return outcome(0, accepted)

@@ -19,11 +19,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.birth_death import accept
-from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, Data, Hyper, Shape
-from porbnet.sampling.collapsed.units import scale_at
-from porbnet.sampling.published.state import DUAL_NETWORK, NETWORK, Motion, Network, Settings, Tuning
+from porbnet.base.compiled import inner
+from porbnet.kernels.random import accept
+from porbnet.kernels.tally import IDLE, outcome
+from porbnet.kernels.units import scale_at
+from porbnet.sampling.published.state import DUAL_NETWORK
 from porbnet.sampling.published.target import copy_network, evaluate, gradient, log_density
 
 JITTER = 0.2  # of the step size
@@ -31,7 +31,7 @@ MOST_WIDTHS = 1000.0  # that a center may travel in one step; beyond, the trajec
 SHRINKAGE, DELAY, FORGETTING, PULL = 0.05, 10.0, 0.75, 0.5  # γ, t0, κ and exp(μ) of dual averaging
 
 
-@inner_kernel
+@inner
 def reflect(place: float, width: float) -> tuple[float, float]:
     """A coordinate folded back into [0, width], and the sign of its momentum."""
     sign = 1.0
@@ -41,55 +41,59 @@ def reflect(place: float, width: float) -> tuple[float, float]:
     return place, sign
 
 
-@inner_kernel
-def lengths(hyper: Hyper, values: Any, n_dims: int) -> tuple[float, float, float]:
+@inner
+def lengths(state: Any) -> tuple[float, float, float]:
     """Units of the whitened coordinates of centers, weights and bias."""
-    weight_sd = math.sqrt(hyper.weight_factor) * values[AMPLITUDE]
-    return 1.0 / scale_at(hyper, values[LEVEL], n_dims), weight_sd, math.sqrt(hyper.bias_variance)
+    component, values = state.components[0], state.values
+    weight_sd = math.sqrt(component.weight_factor) * values[component.amplitude]
+    return 1.0 / scale_at(component, values[component.level]), weight_sd, math.sqrt(state.rows.bias_variance)
 
 
-@inner_kernel
-def draw_momenta(data: Data, network: Network, motion: Motion, rng: Any) -> None:
+@inner
+def draw_momenta(state: Any, network: Any, rng: Any) -> None:
     """Fresh momenta p ~ N(0, I)."""
-    motion.bias[0] = rng.standard_normal() if data.has_bias == 1 else 0.0
-    for k in range(network.n[0]):
+    motion = state.motion
+    motion.bias = rng.standard_normal() if state.rows.has_bias == 1 else 0.0
+    for k in range(network.n):
         motion.weight[k] = rng.standard_normal()
         for d in range(network.centers.shape[1]):
             motion.center[k, d] = rng.standard_normal()
 
 
-@inner_kernel
-def kinetic(network: Network, motion: Motion) -> float:
+@inner
+def kinetic(network: Any, motion: Any) -> float:
     """½ |p|²."""
-    total = motion.bias[0] * motion.bias[0]
-    for k in range(network.n[0]):
+    total = motion.bias * motion.bias
+    for k in range(network.n):
         total += motion.weight[k] * motion.weight[k]
         for d in range(network.centers.shape[1]):
             total += motion.center[k, d] * motion.center[k, d]
     return float(0.5 * total)
 
 
-@inner_kernel
-def kick(data: Data, hyper: Hyper, values: Any, network: Network, motion: Motion, step: float) -> None:
+@inner
+def kick(state: Any, network: Any, step: float) -> None:
     """Momenta p ← p + step ∇ log p(θ)."""
-    gradient(data, hyper, values, network, motion)
-    of_center, of_weight, of_bias = lengths(hyper, values, network.centers.shape[1])
-    motion.bias[0] += step * of_bias * motion.by_bias[0]
-    for k in range(network.n[0]):
+    motion = state.motion
+    gradient(state, network, motion)
+    of_center, of_weight, of_bias = lengths(state)
+    motion.bias += step * of_bias * motion.by_bias
+    for k in range(network.n):
         motion.weight[k] += step * of_weight * motion.by_weight[k]
         for d in range(network.centers.shape[1]):
             motion.center[k, d] += step * of_center * motion.by_center[k, d]
 
 
-@inner_kernel
-def drift(shape: Shape, hyper: Hyper, values: Any, network: Network, motion: Motion, step: float) -> bool:
+@inner
+def drift(state: Any, network: Any, step: float) -> bool:
     """θ ← θ + step p, centers reflected at the edge; False if a center has gone too far to follow."""
-    of_center, of_weight, of_bias = lengths(hyper, values, network.centers.shape[1])
-    network.bias[0] += step * of_bias * motion.bias[0]
-    for k in range(network.n[0]):
+    motion, widths = state.motion, state.plug.widths
+    of_center, of_weight, of_bias = lengths(state)
+    network.bias += step * of_bias * motion.bias
+    for k in range(network.n):
         network.weights[k] += step * of_weight * motion.weight[k]
         for d in range(network.centers.shape[1]):
-            way, width = step * of_center * motion.center[k, d], shape.widths[d]
+            way, width = step * of_center * motion.center[k, d], widths[d]
             if not abs(way) < MOST_WIDTHS * width:  # NaN too
                 return False
             place, sign = reflect(network.centers[k, d] + way, width)
@@ -98,39 +102,31 @@ def drift(shape: Shape, hyper: Hyper, values: Any, network: Network, motion: Mot
     return True
 
 
-@inner_kernel
-def leapfrog(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    values: Any,
-    network: Network,
-    motion: Motion,
-    n_steps: int,
-    step: float,
-) -> bool:
+@inner
+def leapfrog(state: Any, network: Any, n_steps: int, step: float) -> bool:
     """Leapfrog steps of an evaluated network, which is left evaluated; False if it has diverged."""
-    kick(data, hyper, values, network, motion, 0.5 * step)
+    level = state.values[state.components[0].level]
+    kick(state, network, 0.5 * step)
     for i in range(n_steps):
-        if not drift(shape, hyper, values, network, motion, step):
+        if not drift(state, network, step):
             return False
-        evaluate(data, shape, hyper, values[LEVEL], network)
+        evaluate(state, state.plug, level, network)
         # the half kicks of neighbouring steps are one
-        kick(data, hyper, values, network, motion, step if i + 1 < n_steps else 0.5 * step)
+        kick(state, network, step if i + 1 < n_steps else 0.5 * step)
     return True
 
 
-@inner_kernel
-def step_size(tuning: Tuning, row: int, adapt: bool, rng: Any) -> float:
+@inner
+def step_size(state: Any, row: int, rng: Any) -> float:
     """The step of the next trajectory: the last tried in warm-up, their average afterwards; a little different each."""
-    log_step = tuning.dual[row, 0] if adapt else tuning.dual[row, 1]
+    log_step = state.dual[row, 0] if state.tuning.adapt > 0.0 else state.dual[row, 1]
     return float(math.exp(log_step) * (1.0 + JITTER * (2.0 * rng.random() - 1.0)))
 
 
-@inner_kernel
-def dual_average(tuning: Tuning, row: int, probability: float, target: float) -> None:
+@inner
+def dual_average(dual: Any, row: int, probability: float, target: float) -> None:
     """Move a step size towards the wanted acceptance, given the probability of the last trajectory's."""
-    state = tuning.dual[row]
+    state = dual[row]
     state[3] += 1.0
     share = 1.0 / (state[3] + DELAY)
     state[2] = (1.0 - share) * state[2] + share * (target - probability)
@@ -139,44 +135,32 @@ def dual_average(tuning: Tuning, row: int, probability: float, target: float) ->
     state[1] = share * state[0] + (1.0 - share) * state[1]
 
 
-@inner_kernel
-def finish(tuning: Tuning, row: int, kind: int, log_ratio: float, target: float, adapt: bool, rng: Any) -> bool:
-    """Accept a trajectory or not, count it, and tune its step."""
-    tuning.tried[kind] += 1
+@inner
+def finish(state: Any, row: int, log_ratio: float, rng: Any) -> bool:
+    """Accept a trajectory or not, and tune its step."""
     if not abs(log_ratio) < math.inf:  # NaN too: somewhere the numbers ended
-        tuning.trouble[0] += 1.0
+        state.tuning.forced += 1
         log_ratio = -math.inf
     accepted = accept(log_ratio, rng)
-    if accepted:
-        tuning.accepted[kind] += 1
-    if adapt:
-        dual_average(tuning, row, math.exp(min(log_ratio, 0.0)), target)
+    if state.tuning.adapt > 0.0:
+        dual_average(state.dual, row, math.exp(min(log_ratio, 0.0)), state.target)
     return accepted
 
 
-@inner_kernel
-def network_update(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    settings: Settings,
-    values: Any,
-    network: Network,
-    trial: Network,
-    motion: Motion,
-    tuning: Tuning,
-    adapt: bool,
-    rng: Any,
-) -> None:
+@inner
+def network_update(state: Any, rng: Any) -> int:
     """One trajectory of all weights, centers and the bias; the network must be evaluated and stays so."""
-    if network.n[0] == 0 and data.has_bias == 0:
-        return
+    network, trial, motion = state.network, state.trial, state.motion
+    if network.n == 0 and state.rows.has_bias == 0:
+        return IDLE
     copy_network(network, trial)
-    draw_momenta(data, trial, motion, rng)
-    energy = kinetic(trial, motion) - log_density(data, hyper, values, trial)
-    step = step_size(tuning, DUAL_NETWORK, adapt, rng)
+    draw_momenta(state, trial, rng)
+    energy = kinetic(trial, motion) - log_density(state, trial)
+    step = step_size(state, DUAL_NETWORK, rng)
     log_ratio = math.nan
-    if leapfrog(data, shape, hyper, values, trial, motion, settings.n_leapfrog, step):
-        log_ratio = energy - kinetic(trial, motion) + log_density(data, hyper, values, trial)
-    if finish(tuning, DUAL_NETWORK, NETWORK, log_ratio, settings.target, adapt, rng):
+    if leapfrog(state, trial, state.n_leapfrog, step):
+        log_ratio = energy - kinetic(trial, motion) + log_density(state, trial)
+    accepted = finish(state, DUAL_NETWORK, log_ratio, rng)
+    if accepted:
         copy_network(trial, network)
+    return outcome(0, accepted)

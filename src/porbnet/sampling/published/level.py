@@ -14,57 +14,49 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.birth_death import accept
-from porbnet.sampling.collapsed.levels import log_level_prior
-from porbnet.sampling.collapsed.state import LEVEL, NOISE, Data, Hyper, Shape
-from porbnet.sampling.published.state import LEVEL_STEP, STEP_LEVEL, Network, Thinned, Tuning
+from porbnet.base.compiled import inner
+from porbnet.kernels.random import accept, log_law
+from porbnet.kernels.state import NOISE
+from porbnet.kernels.tally import outcome
+from porbnet.sampling.published.state import STEP_LEVEL
 from porbnet.sampling.published.target import copy_network, evaluate, sum_of_squares
 
 TARGET = 0.44  # acceptance of a random walk in one dimension
 
 
-@inner_kernel
-def tune(tuning: Tuning, step: int, accepted: bool, adapt: float) -> None:
+@inner
+def tune(tuning: Any, step: int, accepted: bool) -> None:
     """Let a random walk's step follow its acceptance."""
-    tuning.steps[step] = min(max(tuning.steps[step] + adapt * ((1.0 if accepted else 0.0) - TARGET), -12.0), 2.0)
+    change = tuning.adapt * ((1.0 if accepted else 0.0) - TARGET)
+    tuning.steps[step] = min(max(tuning.steps[step] + change, -12.0), 2.0)
 
 
-@inner_kernel
-def log_level_density(
-    shape: Shape, hyper: Hyper, values: Any, level: float, network: Network, thinned: Thinned, has_curve: bool
-) -> float:
+@inner
+def log_level_density(state: Any, level: float, network: Any) -> float:
     """Log density of log λ; the network must be evaluated at that level."""
-    events = network.n[0] + (thinned.n[0] if has_curve else 0)
-    volume = 1.0 if has_curve else shape.integral[0]
-    log_likelihood = -0.5 * sum_of_squares(network) / (values[NOISE] * values[NOISE])
-    return float(log_likelihood + events * math.log(level) - level * volume + log_level_prior(hyper, level))
+    component, noise = state.components[0], state.values[NOISE]
+    has_curve = len(component.curve.z) > 0
+    events = network.n + (state.thinned.n if has_curve else 0)
+    volume = 1.0 if has_curve else component.shape.integral
+    log_likelihood = -0.5 * sum_of_squares(network) / (noise * noise)
+    log_level = math.log(level)
+    prior = log_law(state.laws, component.level, level, log_level)
+    return float(log_likelihood + events * log_level - level * volume + prior)
 
 
-@inner_kernel
-def level_update(
-    data: Data,
-    shape: Shape,
-    hyper: Hyper,
-    values: Any,
-    network: Network,
-    trial: Network,
-    thinned: Thinned,
-    has_curve: bool,
-    tuning: Tuning,
-    adapt: float,
-    rng: Any,
-) -> None:
+@inner
+def level_update(state: Any, rng: Any) -> int:
     """One Metropolis step of the level; the network must be evaluated and stays so."""
-    new = values[LEVEL] * math.exp(math.exp(tuning.steps[STEP_LEVEL]) * rng.standard_normal())
+    network, trial, component, tuning = state.network, state.trial, state.components[0], state.tuning
+    old = state.values[component.level]
+    new = old * math.exp(math.exp(tuning.steps[STEP_LEVEL]) * rng.standard_normal())
     copy_network(network, trial)
-    evaluate(data, shape, hyper, new, trial)
-    log_ratio = log_level_density(shape, hyper, values, new, trial, thinned, has_curve)
-    log_ratio -= log_level_density(shape, hyper, values, values[LEVEL], network, thinned, has_curve)
-    tuning.tried[LEVEL_STEP] += 1
+    evaluate(state, component.shape, new, trial)
+    log_ratio = log_level_density(state, new, trial)
+    log_ratio -= log_level_density(state, old, network)
     accepted = accept(log_ratio, rng)
     if accepted:
-        tuning.accepted[LEVEL_STEP] += 1
-        values[LEVEL] = new
+        state.values[component.level] = new
         copy_network(trial, network)
-    tune(tuning, STEP_LEVEL, accepted, adapt)
+    tune(tuning, STEP_LEVEL, accepted)
+    return outcome(0, accepted)

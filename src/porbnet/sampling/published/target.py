@@ -18,19 +18,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.state import AMPLITUDE, NOISE, Data, Hyper, Shape
-from porbnet.sampling.collapsed.units import fill_column, relative_intensity, scale_at
-from porbnet.sampling.published.state import Motion, Network
+from porbnet.base.compiled import inner
+from porbnet.kernels.state import NOISE, TABLE
+from porbnet.kernels.units import fill_column, relative_intensity, scale_at, weight_variance
 
 
-@inner_kernel
-def intensity_and_slope(shape: Shape, center: Any, slope: Any) -> float:
+@inner
+def intensity_and_slope(shape: Any, center: Any, slope: Any) -> float:
     """Relative intensity g at a center in the box; its derivative into `slope` (of a step function zero)."""
     n_dims = len(center)
     for d in range(n_dims):
         slope[d] = 0.0
-    if shape.kind != 2:
+    if shape.kind != TABLE:
         return relative_intensity(shape, center)
     total = 0.0
     for corner in range(1 << n_dims):
@@ -42,8 +41,8 @@ def intensity_and_slope(shape: Shape, center: Any, slope: Any) -> float:
     return total
 
 
-@inner_kernel
-def corner_of(shape: Shape, center: Any, corner: int) -> tuple[float, int]:
+@inner
+def corner_of(shape: Any, center: Any, corner: int) -> tuple[float, int]:
     """Share and place in the table of one of the 2^D knots around a center."""
     share, index = 1.0, 0
     for d in range(len(center)):
@@ -56,8 +55,8 @@ def corner_of(shape: Shape, center: Any, corner: int) -> tuple[float, int]:
     return share, index
 
 
-@inner_kernel
-def corner_slope(shape: Shape, center: Any, corner: int, along: int) -> float:
+@inner
+def corner_slope(shape: Any, center: Any, corner: int, along: int) -> float:
     """Derivative of a knot's share by one coordinate of the center."""
     product = 1.0
     for d in range(len(center)):
@@ -73,20 +72,21 @@ def corner_slope(shape: Shape, center: Any, corner: int, along: int) -> float:
     return float(product)
 
 
-@inner_kernel
-def place_unit(data: Data, shape: Shape, hyper: Hyper, level: float, network: Network, k: int) -> None:
+@inner
+def place_unit(state: Any, shape: Any, level: float, network: Any, k: int) -> None:
     """Intensity, scale and column of unit k, from its center."""
+    component = state.components[0]
     g = intensity_and_slope(shape, network.centers[k], network.slope[k])
-    scale = scale_at(hyper, level * g, network.centers.shape[1])
+    scale = scale_at(component, level * g)
     network.relative[k] = g
     network.scales[k] = scale
-    low, high = fill_column(data, network.centers[k], scale, network.columns[k])
+    low, high = fill_column(state.rows, component, network.centers[k], scale, network.columns[k])
     network.low[k] = low
     network.high[k] = high
 
 
-@inner_kernel
-def add_unit(network: Network, k: int, weight: float) -> None:
+@inner
+def add_unit(network: Any, k: int, weight: float) -> None:
     """Add a weight times unit k's column to f: take it from the residual."""
     low = network.low[k]
     part, column = network.residual[low : network.high[k]], network.columns[k]
@@ -94,45 +94,47 @@ def add_unit(network: Network, k: int, weight: float) -> None:
         part[i] -= weight * column[i]
 
 
-@inner_kernel
-def evaluate(data: Data, shape: Shape, hyper: Hyper, level: float, network: Network) -> None:
+@inner
+def evaluate(state: Any, shape: Any, level: float, network: Any) -> None:
     """Everything that follows from centers, weights and bias under an intensity."""
-    bias = network.bias[0] if data.has_bias == 1 else 0.0
-    for i in range(len(data.y)):
-        network.residual[i] = data.y[i] - bias * data.root_weight[i]
-    for k in range(network.n[0]):
-        place_unit(data, shape, hyper, level, network, k)
+    rows, residual = state.rows, network.residual
+    bias = network.bias if rows.has_bias == 1 else 0.0
+    y, root = rows.y, rows.root
+    for i in range(len(y)):
+        residual[i] = y[i] - bias * root[i]
+    for k in range(network.n):
+        place_unit(state, shape, level, network, k)
         add_unit(network, k, network.weights[k])
 
 
-@inner_kernel
-def sum_of_squares(network: Network) -> float:
+@inner
+def sum_of_squares(network: Any) -> float:
     """Squared length of the residual."""
-    total = 0.0
-    for i in range(len(network.residual)):
-        total += network.residual[i] * network.residual[i]
+    total, residual = 0.0, network.residual
+    for i in range(len(residual)):
+        total += residual[i] * residual[i]
     return total
 
 
-@inner_kernel
-def log_density(data: Data, hyper: Hyper, values: Any, network: Network) -> float:
+@inner
+def log_density(state: Any, network: Any) -> float:
     """Log p(w, c, b | y, K, λ), up to a constant; the network must be evaluated."""
     squares, logs = 0.0, 0.0
-    for k in range(network.n[0]):
+    for k in range(network.n):
         squares += network.weights[k] * network.weights[k]
         logs += math.log(network.relative[k])
-    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    bias = network.bias[0] if data.has_bias == 1 else 0.0
+    rows, noise = state.rows, state.values[NOISE]
+    bias = network.bias if rows.has_bias == 1 else 0.0
     return float(
-        -0.5 * sum_of_squares(network) / (values[NOISE] * values[NOISE])
-        - 0.5 * squares / weight_variance
-        - 0.5 * bias * bias / hyper.bias_variance
+        -0.5 * sum_of_squares(network) / (noise * noise)
+        - 0.5 * squares / weight_variance(state.components[0], state.values)
+        - 0.5 * bias * bias / rows.bias_variance
         + logs
     )
 
 
-@inner_kernel
-def unit_sums(data: Data, network: Network, k: int, first: Any) -> tuple[float, float]:
+@inner
+def unit_sums(x: Any, network: Any, k: int, first: Any) -> tuple[float, float]:
     """Sums over the observations: Σ e φ and Σ e φ r² of unit k, and Σ e φ (x - c) into `first`."""
     low, high = network.low[k], network.high[k]
     e, column = network.residual[low:high], network.columns[k]
@@ -140,10 +142,10 @@ def unit_sums(data: Data, network: Network, k: int, first: Any) -> tuple[float, 
     for i in range(len(e)):
         total += e[i] * column[i]
     for d in range(len(first)):
-        x, c = data.x[d, low:high], network.centers[k, d]
+        along, c = x[d, low:high], network.centers[k, d]
         moment = 0.0
         for i in range(len(e)):
-            gap = x[i] - c
+            gap = along[i] - c
             v = e[i] * column[i] * gap
             moment += v
             second += v * gap
@@ -151,37 +153,37 @@ def unit_sums(data: Data, network: Network, k: int, first: Any) -> tuple[float, 
     return total, second
 
 
-@inner_kernel
-def by_intensity(network: Network, k: int, second: float, precision: float, n_dims: int) -> float:
+@inner
+def by_intensity(network: Any, k: int, second: float, precision: float, n_dims: int) -> float:
     """∂ log L / ∂g of unit k, through its scale: ∂/∂s_k · s_k / (D g)."""
     s = network.scales[k]
     return float(-network.weights[k] * s * s * precision * second / (n_dims * network.relative[k]))
 
 
-@inner_kernel
-def gradient(data: Data, hyper: Hyper, values: Any, network: Network, motion: Motion) -> None:
+@inner
+def gradient(state: Any, network: Any, motion: Any) -> None:
     """Gradient of `log_density` into `motion`; the network must be evaluated."""
-    precision = 1.0 / (values[NOISE] * values[NOISE])
-    weight_variance = hyper.weight_factor * values[AMPLITUDE] * values[AMPLITUDE]
-    n_dims = data.x.shape[0]
-    motion.by_bias[0] = 0.0
-    if data.has_bias == 1:
-        total = 0.0
-        for i in range(len(data.y)):
-            total += network.residual[i] * data.root_weight[i]
-        motion.by_bias[0] = total * precision - network.bias[0] / hyper.bias_variance
-    for k in range(network.n[0]):
+    rows, component, noise = state.rows, state.components[0], state.values[NOISE]
+    precision = 1.0 / (noise * noise)
+    variance, n_dims = weight_variance(component, state.values), component.x.shape[0]
+    motion.by_bias = 0.0
+    if rows.has_bias == 1:
+        total, residual, root = 0.0, network.residual, rows.root
+        for i in range(len(residual)):
+            total += residual[i] * root[i]
+        motion.by_bias = total * precision - network.bias / rows.bias_variance
+    for k in range(network.n):
         w, s = network.weights[k], network.scales[k]
-        total, second = unit_sums(data, network, k, motion.by_center[k])
-        motion.by_weight[k] = total * precision - w / weight_variance
+        total, second = unit_sums(component.x, network, k, motion.by_center[k])
+        motion.by_weight[k] = total * precision - w / variance
         along = w * s * s * precision
         through_g = by_intensity(network, k, second, precision, n_dims) + 1.0 / network.relative[k]
         for d in range(n_dims):
             motion.by_center[k, d] = along * motion.by_center[k, d] + through_g * network.slope[k, d]
 
 
-@inner_kernel
-def copy_unit(source: Network, k: int, target: Network, j: int) -> None:
+@inner
+def copy_unit(source: Any, k: int, target: Any, j: int) -> None:
     """Unit k of one network as unit j of another."""
     for d in range(source.centers.shape[1]):
         target.centers[j, d] = source.centers[k, d]
@@ -191,16 +193,18 @@ def copy_unit(source: Network, k: int, target: Network, j: int) -> None:
     target.scales[j] = source.scales[k]
     target.low[j] = source.low[k]
     target.high[j] = source.high[k]
+    old, new = source.columns[k], target.columns[j]
     for i in range(source.high[k] - source.low[k]):
-        target.columns[j, i] = source.columns[k, i]
+        new[i] = old[i]
 
 
-@inner_kernel
-def copy_network(source: Network, target: Network) -> None:
+@inner
+def copy_network(source: Any, target: Any) -> None:
     """A whole network."""
-    target.n[0] = source.n[0]
-    target.bias[0] = source.bias[0]
-    for k in range(source.n[0]):
+    target.n = source.n
+    target.bias = source.bias
+    for k in range(source.n):
         copy_unit(source, k, target, k)
-    for i in range(len(source.residual)):
-        target.residual[i] = source.residual[i]
+    old, new = source.residual, target.residual
+    for i in range(len(old)):
+        new[i] = old[i]

@@ -18,24 +18,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.sampling.collapsed.birth_death import accept
-from porbnet.sampling.collapsed.state import Shape
-from porbnet.sampling.collapsed.units import poisson, relative_intensity
+from porbnet.base.compiled import inner
+from porbnet.kernels.random import accept, poisson
+from porbnet.kernels.tally import outcome, tally
+from porbnet.kernels.units import relative_intensity
 from porbnet.sampling.published.hmc import reflect
-from porbnet.sampling.published.state import THINNED_BIRTH, THINNED_DEATH, THINNED_MOVE, Thinned, Tuning
 
+BIRTH, DEATH = range(2)
 STEP = 0.1  # sd of a thinned event's step, in widths of the region
 
 
-@inner_kernel
-def thinned_share(shape: Shape, place: Any) -> float:
+@inner
+def thinned_share(shape: Any, place: Any) -> float:
     """1 - g at a place; it is kept off zero, since its logarithm is taken."""
     return max(1.0 - relative_intensity(shape, place), 1e-300)
 
 
-@inner_kernel
-def draw_thinned(shape: Shape, level: float, thinned: Thinned, rng: Any) -> None:
+@inner
+def draw_thinned(shape: Any, level: float, thinned: Any, rng: Any) -> None:
     """Thinned events from their law given the intensity, as far as there is room."""
     n = 0
     for _ in range(poisson(level, rng)):
@@ -45,44 +45,47 @@ def draw_thinned(shape: Shape, level: float, thinned: Thinned, rng: Any) -> None
             thinned.places[n, d] = rng.random() * shape.widths[d]
         if rng.random() < thinned_share(shape, thinned.places[n]):
             n += 1
-    thinned.n[0] = n
+    thinned.n = n
 
 
-@inner_kernel
-def thinned_birth_or_death(shape: Shape, level: float, thinned: Thinned, tuning: Tuning, rng: Any) -> None:
+@inner
+def thinned_birth_or_death(state: Any, rng: Any) -> int:
     """One proposal."""
-    n, n_dims = thinned.n[0], thinned.places.shape[1]
+    component, thinned = state.components[0], state.thinned
+    shape, level, places = component.shape, state.values[component.level], thinned.places
+    n, n_dims = thinned.n, places.shape[1]
     if rng.random() < 0.5:
-        tuning.tried[THINNED_BIRTH] += 1
         for d in range(n_dims):
-            thinned.places[n, d] = rng.random() * shape.widths[d]
-        if accept(math.log(level * thinned_share(shape, thinned.places[n]) / (n + 1)), rng):
-            tuning.accepted[THINNED_BIRTH] += 1
-            thinned.n[0] = n + 1
-    else:
-        tuning.tried[THINNED_DEATH] += 1
-        if n == 0:
-            return
-        m = min(int(rng.random() * n), n - 1)
-        if accept(math.log(n / (level * thinned_share(shape, thinned.places[m]))), rng):
-            tuning.accepted[THINNED_DEATH] += 1
-            for d in range(n_dims):
-                thinned.places[m, d] = thinned.places[n - 1, d]
-            thinned.n[0] = n - 1
+            places[n, d] = rng.random() * shape.widths[d]
+        accepted = accept(math.log(level * thinned_share(shape, places[n]) / (n + 1)), rng)
+        if accepted:
+            thinned.n = n + 1
+        return outcome(BIRTH, accepted)
+    if n == 0:
+        return outcome(DEATH, False)
+    m = min(int(rng.random() * n), n - 1)
+    accepted = accept(math.log(n / (level * thinned_share(shape, places[m]))), rng)
+    if accepted:
+        for d in range(n_dims):
+            places[m, d] = places[n - 1, d]
+        thinned.n = n - 1
+    return outcome(DEATH, accepted)
 
 
-@inner_kernel
-def move_thinned(shape: Shape, thinned: Thinned, tuning: Tuning, rng: Any) -> None:
-    """One step of every thinned event; the place after the last is used for proposals."""
-    n, n_dims = thinned.n[0], thinned.places.shape[1]
-    proposal = thinned.places[n]
+@inner
+def move_thinned(state: Any, first: int, rng: Any) -> None:
+    """One step of every thinned event, counted from `first`; the place after the last is used for proposals."""
+    shape, thinned = state.components[0].shape, state.thinned
+    places, widths = thinned.places, shape.widths
+    n, n_dims = thinned.n, places.shape[1]
+    proposal = places[n]
     for m in range(n):
-        tuning.tried[THINNED_MOVE] += 1
         for d in range(n_dims):
-            way = STEP * shape.widths[d] * rng.standard_normal()
-            proposal[d] = reflect(thinned.places[m, d] + way, shape.widths[d])[0]
-        old, new = thinned_share(shape, thinned.places[m]), thinned_share(shape, proposal)
-        if accept(math.log(new / old), rng):
-            tuning.accepted[THINNED_MOVE] += 1
+            way = STEP * widths[d] * rng.standard_normal()
+            proposal[d] = reflect(places[m, d] + way, widths[d])[0]
+        old, new = thinned_share(shape, places[m]), thinned_share(shape, proposal)
+        accepted = accept(math.log(new / old), rng)
+        if accepted:
             for d in range(n_dims):
-                thinned.places[m, d] = proposal[d]
+                places[m, d] = proposal[d]
+        tally(state, first, outcome(0, accepted))

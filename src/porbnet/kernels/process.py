@@ -1,7 +1,7 @@
 """A Gaussian process at knots in the kernels: its values from whitened coefficients, and ellipses through these.
 
 The coefficients z ~ N(0, I) of the curve come first. An unknown variance and lengthscale have one more each, see
-`porbnet.functions.grid_gp`: together they are called the law of the curve.
+`functions.grid_gp`: together they are called the law of the curve.
 """
 
 from __future__ import annotations
@@ -9,80 +9,83 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner_kernel
-from porbnet.base.compiled import lean_kernel as kernel
-from porbnet.sampling.collapsed.state import MOST_HELD, Field
+from porbnet.base.compiled import inner
+from porbnet.kernels.state import MOST_HELD
+
+MOST_SHRINKS = 100
+LOG_ARCS = 2.0  # arcs searched are between exp(-2) of the circle and all of it
 
 
-@inner_kernel
-def n_of_curve(field: Field) -> int:
+@inner
+def n_of_curve(curve: Any) -> int:
     """How many coefficients are those of the curve; the others are those of its law."""
-    return len(field.z) - (1 if field.log_sd > 0.0 else 0) - (1 if len(field.ranks) > 1 else 0)
+    return len(curve.z) - (1 if curve.log_sd > 0.0 else 0) - (1 if len(curve.ranks) > 1 else 0)
 
 
-@inner_kernel
-def lengthscale_of(field: Field, z: Any) -> int:
+@inner
+def lengthscale_of(curve: Any, z: Any) -> int:
     """Which of its lengthscales a curve with coefficients z has."""
-    n = len(field.ranks)
+    n = len(curve.ranks)
     if n == 1:
         return 0
-    return int(min(max(math.floor(z[len(field.z) - 1] / field.step + 0.5) + n // 2, 0), n - 1))
+    return int(min(max(math.floor(z[len(curve.z) - 1] / curve.step + 0.5) + n // 2, 0), n - 1))
 
 
-@inner_kernel
-def first_basis(field: Field, which: int) -> int:
+@inner
+def first_basis(curve: Any, which: int) -> int:
     """Where the bases of a lengthscale start."""
     start = 0
     for j in range(which):
-        for d in range(len(field.sizes)):
-            start += field.ranks[j, d] * field.sizes[d]
+        for d in range(len(curve.sizes)):
+            start += curve.ranks[j, d] * curve.sizes[d]
     return start
 
 
-@kernel
-def expand(field: Field, z: Any, table: Any) -> None:
+@inner
+def expand(curve: Any, z: Any, table: Any) -> None:
     """Set table = h at the knots for coefficients z."""
-    expand_given(field, z, z, table)
+    expand_given(curve, z, z, table)
 
 
-@inner_kernel
-def expand_given(field: Field, z: Any, law: Any, table: Any) -> None:
+@inner
+def expand_given(curve: Any, z: Any, law: Any, table: Any) -> None:
     """Set table = h at the knots for the curve's coefficients in z and its law's in `law`: linear in the former.
 
     One basis after the other, axis by axis.
     """
-    n_dims, which = len(field.sizes), lengthscale_of(field, law)
-    ranks, start = field.ranks[which], first_basis(field, which)
+    n_dims, which = len(curve.sizes), lengthscale_of(curve, law)
+    ranks, start = curve.ranks[which], first_basis(curve, which)
+    buffers, bases = curve.buffers, curve.bases
     left, right = 1, 1
     for d in range(1, n_dims):
         right *= ranks[d]
     source, target = 0, 1
-    for i in range(len(field.z)):
-        field.buffers[source, i] = z[i]
+    for i in range(len(curve.z)):
+        buffers[source, i] = z[i]
     if which > 0 and n_dims > 1:  # fewer coefficients per dimension: those in use, brought together
         for i in range(ranks[0] * right):
             rest, place, stride = i, 0, 1
             for d in range(n_dims - 1, -1, -1):
                 place += rest % ranks[d] * stride
                 rest //= ranks[d]
-                stride *= field.ranks[0, d]
-            field.buffers[source, i] = z[place]
+                stride *= curve.ranks[0, d]
+            buffers[source, i] = z[place]
     for d in range(n_dims):
-        rank, size = ranks[d], field.sizes[d]
+        rank, size = ranks[d], curve.sizes[d]
         # the tensor is (left, rank, right); it becomes (left, size, right)
         for a in range(left):
-            block = field.buffers[target, a * size * right : (a + 1) * size * right]
+            block = buffers[target, a * size * right : (a + 1) * size * right]
             for i in range(size * right):
                 block[i] = 0.0
             for m in range(rank):
-                basis = field.bases[start + m * size : start + (m + 1) * size]
+                basis = bases[start + m * size : start + (m + 1) * size]
                 at = (a * rank + m) * right
                 if right == 1:
-                    f = field.buffers[source, at]
+                    f = buffers[source, at]
                     for g in range(size):
                         block[g] += f * basis[g]
                 else:
-                    old = field.buffers[source, at : at + right]
+                    old = buffers[source, at : at + right]
                     for g in range(size):
                         f, new = basis[g], block[g * right : (g + 1) * right]
                         for r in range(right):
@@ -93,15 +96,15 @@ def expand_given(field: Field, z: Any, law: Any, table: Any) -> None:
             right //= ranks[d + 1]
         source, target = target, source
     for i in range(left):
-        table[i] = field.buffers[source, i]
-    if field.log_sd > 0.0:
-        factor = math.exp(field.log_sd * law[n_of_curve(field)])
+        table[i] = buffers[source, i]
+    if curve.log_sd > 0.0:
+        factor = math.exp(curve.log_sd * law[n_of_curve(curve)])
         for i in range(left):
             table[i] *= factor
 
 
-@inner_kernel
-def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -> None:
+@inner
+def draw_ellipse(curve: Any, of_law: bool, rng: Any) -> None:
     """The half axes of an ellipse through z: of the curve, with h left where it is at a few places, or of its law.
 
     Of the law: one or both of the coefficients of its variance and lengthscale move (see `follow_law` for the curve).
@@ -113,7 +116,8 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
     held knots. These lie at random inside or outside a random window, whatever the state. Where the data say much about
     part of a curve, holding it there lets the rest move far.
     """
-    n_dims, n, n_all = len(field.sizes), n_of_curve(field), len(field.z)
+    n_dims, n, n_all = len(curve.sizes), n_of_curve(curve), len(curve.z)
+    axes, window, bases = curve.axes, curve.window, curve.bases
     anchor, direction = axes[0], axes[1]
     for i in range(n_all):
         anchor[i], direction[i] = 0.0, 0.0
@@ -121,24 +125,24 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
         u = rng.random()  # of two, the first alone, the second alone, or both
         for i in range(n, n_all):
             if n_all - n == 1 or (u < 2.0 / 3.0 if i == n else u > 1.0 / 3.0):
-                anchor[i] = field.z[i]
+                anchor[i] = curve.z[i]
                 direction[i] = rng.standard_normal()
         return
-    which = lengthscale_of(field, field.z)
+    which = lengthscale_of(curve, curve.z)
     for d in range(n_dims):
-        low, high = int(rng.random() * field.sizes[d]), int(rng.random() * field.sizes[d])
+        low, high = int(rng.random() * curve.sizes[d]), int(rng.random() * curve.sizes[d])
         window[d, 0], window[d, 1] = min(low, high), abs(high - low) + 1
     for i in range(n):
-        anchor[i] = field.z[i]
+        anchor[i] = curve.z[i]
         direction[i] = rng.standard_normal()
     used, outside = 2, int(rng.random() * 2 * n_dims)  # the dimension in which they lie outside the window, if any
     for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
         q = axes[used]
         for i in range(n):
             q[i] = 1.0
-        start, inner = first_basis(field, which), n
+        start, inner = first_basis(curve, which), n
         for d in range(n_dims):
-            rank, most, size = field.ranks[which, d], field.ranks[0, d], field.sizes[d]
+            rank, most, size = curve.ranks[which, d], curve.ranks[0, d], curve.sizes[d]
             knot, width = int(rng.random() * size), window[d, 1]
             if outside >= n_dims or width == size:
                 knot = window[d, 0] + int(rng.random() * width)
@@ -148,7 +152,7 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
             inner //= most
             for i in range(n):
                 m = (i // inner) % most
-                q[i] *= field.bases[start + m * size + knot] if m < rank else 0.0
+                q[i] *= bases[start + m * size + knot] if m < rank else 0.0
             start += size * rank
         whole, rest = 0.0, 0.0
         for i in range(n):
@@ -176,8 +180,8 @@ def draw_ellipse(field: Field, of_law: bool, axes: Any, window: Any, rng: Any) -
                 axis[i] -= along * q[i]
 
 
-@inner_kernel
-def follow_law(field: Field, least: float, z: Any) -> float:
+@inner
+def follow_law(curve: Any, least: float, z: Any) -> float:
     """Let the larger parts of the curve stay where they are when the law moves to that of z: rescale them in z.
 
     With σ_m the spread of what coefficient m adds to h, √v times its entry in `spreads`, u_m = σ_m z_m is held in place
@@ -185,13 +189,13 @@ def follow_law(field: Field, least: float, z: Any) -> float:
     of (u, ζ) the target is N(ζ; 0, I) L Π_m N(u_m / σ_m; 0, 1) / σ_m. Returns the logarithm of the last product over
     its current value, Σ_m ½ (z_m² - z'_m²) + log(σ_m / σ'_m) with z'_m = z_m σ_m / σ'_m.
     """
-    n, total = n_of_curve(field), 0.0
-    median = field.spreads[len(field.spreads) // 2]
-    old, new = field.spreads[lengthscale_of(field, field.z)], field.spreads[lengthscale_of(field, z)]
-    log_factor = field.log_sd * (field.z[n] - z[n]) if field.log_sd > 0.0 else 0.0
+    n, total = n_of_curve(curve), 0.0
+    median = curve.spreads[len(curve.spreads) // 2]
+    old, new = curve.spreads[lengthscale_of(curve, curve.z)], curve.spreads[lengthscale_of(curve, z)]
+    log_factor = curve.log_sd * (curve.z[n] - z[n]) if curve.log_sd > 0.0 else 0.0
     for m in range(n):
         if median[m] >= least:
             log_ratio = log_factor + math.log(old[m] / new[m])
-            z[m] = field.z[m] * math.exp(log_ratio)
-            total += log_ratio + 0.5 * (field.z[m] * field.z[m] - z[m] * z[m])
+            z[m] = curve.z[m] * math.exp(log_ratio)
+            total += log_ratio + 0.5 * (curve.z[m] * curve.z[m] - z[m] * z[m])
     return total

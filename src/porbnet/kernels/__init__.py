@@ -1,0 +1,1 @@
+"""What samplers and likelihoods share below Python: records and the kernels that work on them."""

@@ -1,0 +1,308 @@
+"""The Gaussian part: given centers and parameters, bias and weights are N(m, P).
+
+    A = ΦᵀΦ / σ² + diag(1/σ_b², 1/v_w, ...),   P = A⁻¹,   m = P Φᵀy / σ²
+    log p(y) = -N/2 log(2πσ²) - ½ log σ_b² - Σ_k ½ log v_k - ½ log|A| - yᵀy / 2σ² + ½ mᵀAm
+
+Units of all components stand side by side, each with the weight variance of its own. Observations with weights count
+as so many (N is their sum): their rows of Φ and y carry the weights' square roots.
+
+A is factored from the Gram matrix, which is kept exactly, within its envelope (`units.arrange`). P and m are carried by
+rank-one updates (bordering for a birth, Schur complement for a death) and computed afresh now and then.
+
+Every kernel here takes a state with `rows`, `components`, `values` and, where it says so, `units` and `tuning`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet.base.compiled import inner
+from porbnet.kernels.state import BLOCK, NOISE
+from porbnet.kernels.units import arrange, copy_unit, weight_variance
+
+MOST_UPDATES = 400  # rank-one updates before P is computed afresh
+DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
+
+
+@inner
+def factorize(state: Any, units: Any) -> float:
+    """Lower Cholesky factor of A into units.factor; returns log|A|, or NaN if A is not positive definite."""
+    arrange(units)
+    n, noise = units.n + 1, state.values[NOISE]
+    precision = 1.0 / (noise * noise)
+    factor, gram, order, firsts, owner = units.factor, units.gram, units.order, units.first, units.owner
+    log_det = 0.0
+    for i in range(n):
+        row, first = order[i], firsts[i]
+        for j in range(first, i):
+            start = max(first, firsts[j])
+            mine, other = factor[i, start:j], factor[j, start:j]
+            total = 0.0
+            for m in range(j - start):
+                total += mine[m] * other[m]
+            factor[i, j] = (gram[row, order[j]] * precision - total) * factor[j, j]
+        mine = factor[i, first:i]
+        total = 0.0
+        for m in range(i - first):
+            total += mine[m] * mine[m]
+        if row == 0:
+            prior = 1.0 / state.rows.bias_variance
+        else:
+            prior = 1.0 / weight_variance(state.components[owner[row - 1]], state.values)
+        pivot = gram[row, row] * precision + prior - total
+        if not pivot > 0.0:
+            return math.nan
+        log_det += math.log(pivot)
+        factor[i, i] = 1.0 / math.sqrt(pivot)  # the diagonal is kept inverted: products instead of divisions
+    return log_det
+
+
+@inner
+def log_weight_variances(state: Any, units: Any) -> float:
+    """Σ_k ½ log v_k over all units."""
+    total, n_components = 0.0, len(state.components)
+    for c in range(n_components):
+        total += 0.5 * count_of(units, c, n_components) * math.log(weight_variance(state.components[c], state.values))
+    return total
+
+
+@inner
+def count_of(units: Any, which: int, n_components: int) -> int:
+    """How many units a component has."""
+    if n_components == 1:
+        return int(units.n)
+    n = 0
+    for k in range(units.n):
+        n += 1 if units.owner[k] == which else 0
+    return n
+
+
+@inner
+def log_marginal(state: Any, units: Any) -> float:
+    """Log likelihood log p(y | centers, parameters); -inf if A cannot be factored to any use.
+
+    Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in units.ordered.
+    """
+    log_det = factorize(state, units)
+    if math.isnan(log_det):
+        return -math.inf
+    rows, n, noise = state.rows, units.n + 1, state.values[NOISE]
+    noise2 = noise * noise
+    factor, ordered, order, moment = units.factor, units.ordered, units.order, units.moment
+    fit = 0.0
+    for i in range(n):
+        first = units.first[i]
+        mine, done = factor[i, first:i], ordered[first:i]
+        total = moment[order[i]] / noise2
+        for j in range(i - first):
+            total -= mine[j] * done[j]
+        ordered[i] = total * factor[i, i]
+        fit += ordered[i] * ordered[i]
+    if not fit <= rows.square / noise2:  # yᵀC⁻¹y below zero: rounding has won, though every pivot was positive
+        return -math.inf
+    return float(
+        -0.5 * rows.count * math.log(2.0 * math.pi * noise2)
+        - 0.5 * math.log(rows.bias_variance)
+        - log_weight_variances(state, units)
+        - 0.5 * log_det
+        - 0.5 * rows.square / noise2
+        + rows.log_root
+        + 0.5 * fit
+    )
+
+
+@inner
+def solve_transposed(units: Any, vector: Any) -> None:
+    """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
+    factor = units.factor
+    for i in range(units.n, -1, -1):
+        first = units.first[i]
+        vector[i] *= factor[i, i]
+        value, row, rest = vector[i], factor[i, first:i], vector[first:i]
+        for j in range(i - first):
+            rest[j] -= row[j] * value
+
+
+@inner
+def refit(state: Any) -> float:
+    """Mean m and factor of A from the Gram matrix; returns log p(y), and notes how far m had drifted. P is left stale.
+
+    If A is not positive definite in floating point (units almost on top of each other, next to no noise), the Gram
+    matrix's diagonal is raised by the least power of ten that makes it so, and the event is counted.
+    """
+    units, tuning = state.units, state.tuning
+    n = units.n + 1
+    log_p = log_marginal(state, units)
+    raised = 1e-14
+    while log_p == -math.inf and raised < 1e-3:
+        tuning.forced += 1
+        for i in range(n):
+            units.gram[i, i] *= 1.0 + raised
+        raised *= 10.0
+        log_p = log_marginal(state, units)
+    solve_transposed(units, units.ordered)
+    largest, drift = 1e-300, 0.0
+    for i in range(n):
+        row, value = units.order[i], units.ordered[i]
+        largest = max(largest, abs(value))
+        drift = max(drift, abs(value - units.mean[row]))
+        units.mean[row] = value
+    if units.updates > 0:
+        tuning.drift = max(tuning.drift, drift / largest)
+        if drift > DRIFT * largest:
+            tuning.forced += 1
+    units.updates = -1
+    return log_p
+
+
+@inner
+def refresh(state: Any) -> float:
+    """P, m and the factor of A from the Gram matrix, see `refit`; returns log p(y)."""
+    log_p = refit(state)
+    invert(state.units)
+    state.units.updates = 0
+    return log_p
+
+
+@inner
+def invert(units: Any) -> None:
+    """P from the factor: X = L⁻¹ row by row, then P = XᵀX, both in units.scratch; rows are added, which vectorises."""
+    n = units.n + 1
+    factor, scratch, inverse, order = units.factor, units.scratch, units.inverse, units.order
+    for i in range(n):
+        for j in range(i):
+            scratch[i, j] = 0.0
+        for m in range(units.first[i], i):
+            f = factor[i, m]
+            for j in range(m + 1):
+                scratch[i, j] -= f * scratch[m, j]
+        for j in range(i):
+            scratch[i, j] *= factor[i, i]
+        scratch[i, i] = factor[i, i]
+    for i in range(n):
+        # row i of P needs X_mi for m >= i, and rows m >= i are still those of X
+        f = scratch[i, i]
+        for j in range(i + 1):
+            scratch[i, j] *= f
+        for m in range(i + 1, n):
+            f = scratch[m, i]
+            if f != 0.0:
+                for j in range(i + 1):
+                    scratch[i, j] += f * scratch[m, j]
+    for i in range(n):
+        row = order[i]
+        for j in range(i + 1):
+            column = order[j]
+            inverse[row, column] = scratch[i, j]
+            inverse[column, row] = scratch[i, j]
+
+
+@inner
+def needs_refresh(units: Any) -> bool:
+    """Whether P is stale or has been updated often."""
+    return bool(units.updates < 0 or units.updates > MOST_UPDATES)
+
+
+@inner
+def border(units: Any, applied: Any, r: float, mu: float) -> None:
+    """P and m after a birth; `applied` is q = P Φᵀφ / σ² for the rows before it, zero beyond.
+
+    P' = [[P + qqᵀ/r, -q/r], [-qᵀ/r, 1/r]],  m' = (m - q μ, μ).
+    """
+    n = units.n + 1  # rows before; the new unit takes row n
+    whole = (n + BLOCK - 1) // BLOCK * BLOCK
+    inverse, mean = units.inverse, units.mean
+    scale = 1.0 / r
+    for i in range(n):
+        f = applied[i] * scale
+        for j in range(whole):
+            inverse[i, j] += f * applied[j]
+    for i in range(n):
+        f = -applied[i] * scale
+        inverse[i, n] = f
+        inverse[n, i] = f
+        mean[i] -= applied[i] * mu
+    inverse[n, n] = scale
+    mean[n] = mu
+
+
+@inner
+def remove(units: Any, k: int, work: Any) -> None:
+    """Take out unit k: P and m by the Schur complement, then the last unit takes its place."""
+    n = units.n + 1
+    inverse, gram, mean = units.inverse, units.gram, units.mean
+    at = k + 1
+    pivot = 1.0 / inverse[at, at]
+    mean_k = mean[at]
+    whole = (n + BLOCK - 1) // BLOCK * BLOCK
+    for j in range(n):
+        work[j] = inverse[at, j]
+    for j in range(n, whole):
+        work[j] = 0.0
+    for i in range(n):
+        f = work[i] * pivot
+        for j in range(whole):
+            inverse[i, j] -= f * work[j]
+        mean[i] -= f * mean_k
+    last = n - 1
+    if at != last:
+        # column and row `last` move to `at` (P, Gram, mean, moment), and unit last - 1 to k
+        for i in range(n):
+            inverse[i, at] = inverse[i, last]
+            gram[i, at] = gram[i, last]
+        for j in range(n):
+            inverse[at, j] = inverse[last, j]
+            gram[at, j] = gram[last, j]
+        inverse[at, at] = inverse[last, last]
+        gram[at, at] = gram[last, last]
+        mean[at] = mean[last]
+        units.moment[at] = units.moment[last]
+        copy_unit(units, last - 1, units, k)
+    units.n -= 1
+    units.updates += 1
+
+
+@inner
+def draw_weights(units: Any, rng: Any, out: Any) -> None:
+    """(b, w) ~ N(m, P) as m + L⁻ᵀ z; the factor of A must be fresh."""
+    n, ordered = units.n + 1, units.ordered
+    for i in range(n):
+        ordered[i] = rng.standard_normal()
+    solve_transposed(units, ordered)
+    for i in range(n):
+        row = units.order[i]
+        out[row] = units.mean[row] + ordered[i]
+
+
+@inner
+def residuals(state: Any, weights: Any) -> None:
+    """Set rows.errors to (y_n - f(x_n)) times the known part of the root precision."""
+    rows, units = state.rows, state.units
+    out, y, root, known = rows.errors, rows.y, rows.root, rows.known_root
+    for i in range(len(y)):
+        out[i] = y[i] - (weights[0] * root[i] if rows.has_bias == 1 else 0.0)
+    for k in range(units.n):
+        low, w, column = units.low[k], weights[k + 1], units.columns[k]
+        part = out[low : units.high[k]]
+        for i in range(units.high[k] - low):
+            part[i] -= w * column[i]
+    for i in range(len(y)):
+        out[i] *= known[i] / root[i]
+
+
+@inner
+def weigh(rows: Any) -> None:
+    """Weighted pseudo-outputs and totals from the relative precisions (their roots in rows.root) and the counts."""
+    squares, logs = 0.0, 0.0
+    counts, outputs, roots, ys = rows.counts, rows.outputs, rows.root, rows.y
+    for i in range(len(outputs)):
+        root = roots[i]
+        logs += counts[i] * math.log(root)
+        root *= math.sqrt(counts[i])
+        y = outputs[i] * root
+        roots[i] = root
+        ys[i] = y
+        squares += y * y
+    rows.square = squares
+    rows.log_root = logs

@@ -1,0 +1,71 @@
+"""Randomness in kernels: the accept rule, Poisson counts, Gamma variates; and the laws of parameters.
+
+The law of a parameter stands in a row of `laws`: a kind and three numbers. All are laws of positive numbers, given by
+the density of the logarithm, up to a constant.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet.base.compiled import inner
+from porbnet.base.parameters import KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA
+
+
+@inner
+def accept(log_ratio: float, rng: Any) -> bool:
+    """The one accept rule: with probability min(1, exp(log_ratio)); NaN is never accepted."""
+    return bool(math.log(1.0 - rng.random()) < log_ratio)
+
+
+@inner
+def poisson(mean: float, rng: Any) -> int:
+    """A Poisson count, as points of a unit-rate process on [0, mean] (the generator's own needs an array)."""
+    n, reached = 0, -math.log(1.0 - rng.random())
+    while reached < mean:
+        n += 1
+        reached -= math.log(1.0 - rng.random())
+    return n
+
+
+@inner
+def gamma(shape: float, rng: Any) -> float:
+    """Gamma(shape, 1), by Marsaglia and Tsang's method; below 1 by boosting."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = math.exp(math.log(1.0 - rng.random()) / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        z = rng.standard_normal()
+        v = (1.0 + c * z) ** 3
+        if v > 0.0 and math.log(1.0 - rng.random()) < 0.5 * z * z + d - d * v + d * math.log(v):
+            return float(boost * d * v)
+
+
+@inner
+def is_unknown(laws: Any, which: int) -> bool:
+    """Whether a parameter is learned."""
+    return bool(laws[which, 0] != KNOWN)
+
+
+@inner
+def log_law(laws: Any, which: int, value: float, log_value: float) -> float:
+    """Log density of the logarithm of a parameter θ, up to a constant; it is given with its logarithm.
+
+    LOG_NORMAL, log θ ~ N(mean, sd²):               -½ ((log θ - mean) / sd)², from a least log θ on
+    SQUARE_INVERSE_GAMMA, θ² ~ InverseGamma(α, β):  -2 α log θ - β / θ²
+    POWER_GAMMA, θ^p ~ Gamma(α, β):                 p α log θ - β θ^p
+    """
+    kind, a, b, c = laws[which, 0], laws[which, 1], laws[which, 2], laws[which, 3]
+    if kind == LOG_NORMAL:
+        if log_value < c:
+            return -math.inf
+        z = (log_value - a) / b
+        return float(-0.5 * z * z)
+    if kind == SQUARE_INVERSE_GAMMA:
+        return float(-2.0 * a * log_value - b * math.exp(-2.0 * log_value))
+    power = value if c == 1.0 else value * value
+    return float(c * a * math.log(value) - b * power)

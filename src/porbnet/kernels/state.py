@@ -1,0 +1,308 @@
+"""The nouns of the kernels: rows, components, units, curves, laws of parameters.
+
+Kernels see standard coordinates: inputs divided by the anisotropy and by the region's size (so that the region has
+volume one and starts at the origin), outputs divided by their spread. Row 0 of every matrix is the bias, row k + 1 is
+unit k; only the first n + 1 rows and columns mean anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porbnet.base.checks import FloatArray
+from porbnet.base.records import Record
+
+IntArray = NDArray[np.int64]
+
+NOISE = 0  # the place of the noise sd among the values; a component knows the places of its own
+
+BLOCK = 32
+MOST_HELD = 6  # places of a curve
+CONSTANT, PIECES, TABLE = range(3)  # kinds of `Shape`
+
+
+def padded(n: int) -> int:
+    """Length n rounded up: loops over whole blocks have no slow remainder."""
+    return (n + BLOCK - 1) // BLOCK * BLOCK
+
+
+class Rows(Record):
+    """Observations as the Gaussian algebra sees them: a pseudo-output and a precision each.
+
+    For Gaussian errors the pseudo-outputs are the outputs; a likelihood with an augmentation moves them, and the
+    precisions, between sweeps (`porbnet.likelihood`).
+
+    counts : (n_points,) how often each observation counts: the power of its likelihood
+    known_root : (n_points,) square root of the part of the relative precision that is known
+    outputs : (n_points,) pseudo-outputs
+    root : (n_points,) square root of each observation's relative precision; after `weigh`, times that of its count
+    y : (n_points,) pseudo-outputs times root
+    errors : (n_points,) work space of a likelihood: pseudo-output minus f, times known_root
+    square, log_root, count : Σ y², ½ Σ counts · log relative precision, Σ counts
+    has_bias : 1 if the network has a bias, else 0
+    bias_variance : σ_b² (1 if there is no bias)
+    """
+
+    counts: FloatArray
+    known_root: FloatArray
+    outputs: FloatArray
+    root: FloatArray
+    y: FloatArray
+    errors: FloatArray
+    square: float
+    log_root: float
+    count: float
+    has_bias: int
+    bias_variance: float
+
+    CARRIED = ("outputs", "root", "y", "square", "log_root")
+
+
+class Shape(Record):
+    """The relative intensity g, λ(c) = level · g(c), on the box [0, width_1] x ... of volume one.
+
+    kind : CONSTANT, PIECES (piecewise constant) or TABLE (multilinear between regular knots)
+    widths : (n_dims,) edges of the box
+    values : flat table of g (C order)
+    sizes : (n_dims,) pieces or knots per dimension
+    breaks : breaks of all dimensions, one after the other (pieces)
+    break_offsets : (n_dims + 1,) where each dimension's breaks start
+    bound : largest g
+    integral : ∫ g over the box
+    """
+
+    kind: int
+    widths: FloatArray
+    values: FloatArray
+    sizes: IntArray
+    breaks: FloatArray
+    break_offsets: IntArray
+    bound: float
+    integral: float
+
+    CARRIED = ("values", "integral")
+
+
+class Curve(Record):
+    """A Gaussian process at knots, h = √variance (B_1 ⊗ ... ⊗ B_D) z, see `functions.grid_gp`; nothing if z is empty.
+
+    z : (n_whitened,) whitened coefficients, those of an unknown variance and lengthscale last
+    table : (n_knots,) h, flat; cached: whoever moves z sets it
+    bases : for each lengthscale B_1ᵀ, ..., B_Dᵀ (coefficients by knots) one after the other, flat, √variance (or that
+        of its median) in the first
+    ranks : (n_lengthscales, n_dims) coefficients per dimension, the most in the first row
+    sizes : (n_dims,) knots per dimension
+    area : (n_knots,) weights of the trapezoidal rule on the box
+    spreads : (n_lengthscales, n_coefficients) root mean square of each column of B_1 ⊗ ... ⊗ B_D, if any of the law is
+        unknown
+    log_sd : of half the logarithm of the variance, 0 if it is known
+    step : from one lengthscale to the next, in its coefficient
+
+    Work space, which lives no longer than one update:
+
+    buffers : (2, room)
+    trial_z : (n_whitened,) a proposal; trial_table : (n_knots,) its curve
+    axes : (2 + MOST_HELD, n_whitened) the two half axes of the ellipse it lies on, and what they avoid
+    tables : (2, n_knots) what both half axes add to the curve
+    window : (n_dims, 2) first knot and number of knots of a window
+    """
+
+    z: FloatArray
+    table: FloatArray
+    bases: FloatArray
+    ranks: IntArray
+    sizes: IntArray
+    area: FloatArray
+    spreads: FloatArray
+    log_sd: float
+    step: float
+    buffers: FloatArray
+    trial_z: FloatArray
+    trial_table: FloatArray
+    axes: FloatArray
+    tables: FloatArray
+    window: IntArray
+
+    CARRIED = ("z", "table")
+
+
+class Component(Record):
+    """A sum of units: the inputs they see, where they may lie, and what their scales and weights follow.
+
+    x : (n_dims, n_points) the inputs of this component, in the order of the rows
+    sorted : 1 if the rows are in order of its first coordinate: its units then look at a window of them, else at all
+    shape : relative intensity; trial : room for a proposed one
+    curve : of a learned intensity, or empty
+    s0 : scale of a unit where the intensity is one
+    weight_factor : (s0² / π)^(D/2), weight variance for unit amplitude
+    amplitude, level : places of its parameters among the values
+    points, marks : (room, n_dims), (room,) marked points of the non-centered update; no room without a curve
+    """
+
+    x: FloatArray
+    sorted: int
+    shape: Shape
+    trial: Shape
+    curve: Curve
+    s0: float
+    weight_factor: float
+    amplitude: int
+    level: int
+    points: FloatArray
+    marks: FloatArray
+
+    CARRIED = ("shape", "curve")
+
+
+class Units(Record):
+    """Units and what is cached of them, with room for more than there are.
+
+    n : number of units
+    owner : (capacity,) which component each belongs to
+    centers : (capacity, most dimensions)
+    relative : (capacity,) g at the center
+    scales : (capacity,)
+    low, high : (capacity,) window [low, high) of observations that a unit touches
+    columns : (capacity, n_points) weighted unit values, window first: entry i - low is observation i
+    gram : (size, size) ΦᵀΦ, size being capacity + 1 rounded up to whole blocks
+    moment : (size,) Φᵀy
+    inverse : (size, size) P = A⁻¹
+    mean : (size,) posterior mean of bias and weights
+    factor : (size, size) lower Cholesky factor of A with rows and columns in `order`, its diagonal inverted; valid
+        right after a factorisation
+    order : (size,) rows in the order of factorisation: units from left to right, the bias last
+    first : (size,) first nonzero place of each row of the factor, in that order
+    scratch : (size, size), ordered : (size,) work space in that order
+    updates : rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
+    """
+
+    n: int
+    owner: IntArray
+    centers: FloatArray
+    relative: FloatArray
+    scales: FloatArray
+    low: IntArray
+    high: IntArray
+    columns: FloatArray
+    gram: FloatArray
+    moment: FloatArray
+    inverse: FloatArray
+    mean: FloatArray
+    factor: FloatArray
+    order: IntArray
+    first: IntArray
+    scratch: FloatArray
+    ordered: FloatArray
+    updates: int
+
+
+class Work(Record):
+    """Scratch space; nothing in it lives longer than one move.
+
+    column : (n_points,) column of a candidate unit
+    cross : (size,) Φᵀφ of the candidate
+    applied : (size,) P Φᵀφ / σ²
+    center : (most dimensions,) of the candidate
+    vector : (size,) anything
+    """
+
+    column: FloatArray
+    cross: FloatArray
+    applied: FloatArray
+    center: FloatArray
+    vector: FloatArray
+
+
+class Tuning(Record):
+    """What warm-up adapts and then freezes, and counts.
+
+    steps : step sizes, by places that the sampler names
+    tried, accepted : (n_kinds,) counts by kind of move
+    adapt : rate at which step sizes follow the chain, 0 once warm-up is over
+    forced : times that lost precision was noticed and repaired
+    drift : largest relative drift seen
+    """
+
+    steps: FloatArray
+    tried: IntArray
+    accepted: IntArray
+    adapt: float
+    forced: int
+    drift: float
+
+
+class Nothing(Record):
+    """A likelihood without an augmentation has none of these to carry.
+
+    kept : (0,) what is carried from sweep to sweep, and stored with every draw
+    """
+
+    kept: FloatArray
+
+
+def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
+    """Room for `capacity` units; the columns are touched only where units reach."""
+    size = padded(capacity + 1)
+    return Units(
+        n=0,
+        owner=np.zeros(capacity, dtype=np.int64),
+        centers=np.zeros((capacity, n_dims)),
+        relative=np.ones(capacity),
+        scales=np.ones(capacity),
+        low=np.zeros(capacity, dtype=np.int64),
+        high=np.zeros(capacity, dtype=np.int64),
+        columns=np.empty((capacity, max(n_points, 1))),
+        gram=np.zeros((size, size)),
+        moment=np.zeros(size),
+        inverse=np.zeros((size, size)),
+        mean=np.zeros(size),
+        factor=np.zeros((size, size)),
+        order=np.zeros(size, dtype=np.int64),
+        first=np.zeros(size, dtype=np.int64),
+        scratch=np.zeros((size, size)),
+        ordered=np.zeros(size),
+        updates=0,
+    )
+
+
+def enlarged(units: Units, capacity: int) -> Units:
+    """The same units with room for more. Of the matrices only what is in use: the rest takes no memory until it is."""
+    bigger = empty_units(capacity, units.centers.shape[1], units.columns.shape[1])
+    bigger.n, bigger.updates = units.n, units.updates
+    used = padded(units.n + 1)
+    for name, array in units.arrays().items():
+        target = getattr(bigger, name)
+        if name == "columns":
+            for k in range(units.n):
+                length = units.high[k] - units.low[k]
+                target[k, :length] = array[k, :length]
+        elif name in ("gram", "inverse", "factor", "scratch"):
+            target[:used, :used] = array[:used, :used]
+        else:
+            target[tuple(slice(0, s) for s in array.shape)] = array
+    return bigger
+
+
+def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
+    """Scratch space for as many units."""
+    size = padded(capacity + 1)
+    return Work(
+        column=np.empty(max(n_points, 1)),
+        cross=np.zeros(size),
+        applied=np.zeros(size),
+        center=np.zeros(n_dims),
+        vector=np.zeros(size),
+    )
+
+
+def empty_tuning(steps: list[float], n_kinds: int) -> Tuning:
+    """Tuning before any warm-up."""
+    return Tuning(
+        steps=np.array(steps),
+        tried=np.zeros(n_kinds, dtype=np.int64),
+        accepted=np.zeros(n_kinds, dtype=np.int64),
+        adapt=0.0,
+        forced=0,
+        drift=0.0,
+    )

@@ -1,0 +1,182 @@
+"""The learned intensity λ(c) = λ* sigmoid(h(c)) of a component.
+
+h is a Gaussian process at knots with whitened coefficients z ~ N(0, I) (`functions.grid_gp`), updated by elliptical
+slice sampling (Murray, Adams and MacKay 2010), which leaves N(0, I) times any likelihood L(z) invariant. λ is
+multilinear between knots, so that its integral is exact. Two likelihoods:
+
+- intensity alone (centered): the centers stay; log L = Σ_k log λ(c_k) - ∫λ + log p(y | c, scales of λ).
+- intensity with units (marked, non-centered): give unit k a mark t_k ~ U(0, λ(c_k)) and draw the silent points of a
+  unit-rate process on region x [0, λ*], those with t ≥ λ(c). Points and marks together have a law that does not
+  involve z, and the units are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)):
+  units switch on and off as λ moves.
+
+The angle is sought on an arc of random width placed at random around the current state: the whole circle, as in the
+original, wastes most evaluations where the data say much. The ellipse runs through all curves, or through those with
+the same values at a few places (`process.draw_ellipse`).
+
+The law of the curve: an unknown variance v and lengthscale ℓ of h are functions of coefficients ζ ~ N(0, I) of their
+own, independent of z a priori, h = √v(ζ) B(ℓ(ζ)) z. Given z, the target is N(ζ; 0, I) L(z, ζ) with either L above, so
+that the same slice sampling on an ellipse through ζ leaves it invariant: the ellipse takes care of N(0, I), z stays,
+and the map to h acts through L alone. L jumps where ℓ goes over to its next value, which a slice does not mind. Where
+the data say much about the curve, it is the curve that should stay: what is held is z for some coefficients and their
+part of h for the others, chosen at random, whatever the state (`process.follow_law`); its density given ζ joins L.
+
+Either intensity update alone is exact but slow; alternated, width and intensity move together and apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from porbnet.base.compiled import inner
+from porbnet.kernels.gaussian import log_marginal
+from porbnet.kernels.process import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, expand_given, follow_law
+from porbnet.kernels.tally import IDLE, outcome
+from porbnet.kernels.units import (
+    append_right,
+    arrange,
+    clear,
+    complete,
+    copy_units,
+    relative_intensity,
+    scale_at,
+    set_intensity,
+)
+
+CENTERED, MARKED = range(2)
+LOG_SPREADS = math.log(1e4)  # from the largest to the smallest that counts
+
+
+@inner
+def draw_marks(state: Any, owner: int, rng: Any) -> int:
+    """Marks of a component's units and the silent points above them, from left to right; returns how many there are.
+
+    Along the first coordinate the points of the unit-rate process are λ* to a width of the box, whose volume is one.
+    """
+    units, component = state.units, state.components[owner]
+    shape, points, marks, level = component.shape, component.points, component.marks, state.values[component.level]
+    n_dims, n, place, width = points.shape[1], 0, 0, shape.widths[0]
+    at = -width * math.log(1.0 - rng.random()) / level
+    while place < units.n or at < width:
+        if place < units.n and units.owner[units.order[place] - 1] != owner:
+            place += 1
+            continue
+        if place < units.n and units.centers[units.order[place] - 1, 0] <= at:
+            k = units.order[place] - 1
+            for d in range(n_dims):
+                points[n, d] = units.centers[k, d]
+            marks[n] = rng.random() * level * units.relative[k]
+            place += 1
+            n += 1
+            continue
+        points[n, 0] = at
+        for d in range(1, n_dims):
+            points[n, d] = rng.random() * shape.widths[d]
+        at -= width * math.log(1.0 - rng.random()) / level
+        mark = rng.random() * level
+        if mark >= level * relative_intensity(shape, points[n]):
+            marks[n] = mark
+            n += 1
+    return int(n)
+
+
+@inner
+def centers_log_density(shape: Any, units: Any, owner: int, level: float) -> float:
+    """Log density Σ_k log λ(c_k) - ∫λ of a component's centers, without K log λ*."""
+    total = -level * shape.integral
+    for k in range(units.n):
+        if units.owner[k] == owner:
+            total += math.log(units.relative[k])
+    return float(total)
+
+
+@inner
+def log_likelihood(state: Any, owner: int, kind: int, n_marked: int) -> float:
+    """The log L of the curve in curve.trial_table, see the module's docstring; leaves the proposed units in `trial`."""
+    rows, units, trial, component = state.rows, state.units, state.trial, state.components[owner]
+    level, points, marks = state.values[component.level], component.points, component.marks
+    set_intensity(component.curve, component.curve.trial_table, component.trial)
+    clear(rows, trial)
+    mark, unit = 0, 0  # both from left to right: of the marked points, of the units
+    n_marks = n_marked if kind == MARKED else 0
+    while mark < n_marks or unit < units.n:
+        k = units.order[unit] - 1 if unit < units.n else 0
+        if unit < units.n and kind == MARKED and units.owner[k] == owner:
+            unit += 1  # stands among the marked points
+            continue
+        if unit < units.n and (mark >= n_marks or units.centers[k, 0] <= points[mark, 0]):
+            unit += 1
+            scale, g = units.scales[k], units.relative[k]
+            if units.owner[k] == owner:
+                g = relative_intensity(component.trial, units.centers[k])
+                scale = scale_at(component, level * g)
+            append_right(rows, state.components, trial, units.owner[k], units.centers[k], g, scale)
+            continue
+        g = relative_intensity(component.trial, points[mark])
+        if marks[mark] < level * g:
+            append_right(rows, state.components, trial, owner, points[mark], g, scale_at(component, level * g))
+        mark += 1
+    log_p = log_marginal(state, trial)
+    return log_p + centers_log_density(component.trial, trial, owner, level) if kind == CENTERED else log_p
+
+
+@inner
+def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> int:
+    """One elliptical slice update of the intensity's curve, held at a few places, or of its law; P is left stale.
+
+    state.log_p must be current, and is left so.
+    """
+    if state.log_p == -math.inf:
+        return IDLE  # A cannot be factored: nothing to compare with
+    units, component = state.units, state.components[owner]
+    curve, shape, level = component.curve, component.shape, state.values[component.level]
+    height = state.log_p + math.log(1.0 - rng.random())
+    if kind == CENTERED:
+        height += centers_log_density(shape, units, owner, level)
+    arrange(units)
+    n_marked = draw_marks(state, owner, rng) if kind == MARKED else 0
+    draw_ellipse(curve, of_law, rng)
+    z, axes, table, tables, trial_z, trial_table = (
+        curve.z, curve.axes, curve.table, curve.tables, curve.trial_z, curve.trial_table,
+    )  # fmt: skip
+    if not of_law:  # the curve is linear in its coefficients: on an ellipse it is a combination of three
+        for j in range(2):
+            expand_given(curve, axes[j], z, tables[j])
+    least = math.exp(LOG_SPREADS * (1.0 - 2.0 * rng.random())) if of_law else 0.0  # half the time above all
+    width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
+    low = -width * rng.random()
+    high, value, change = low + width, 0.0, 0.0
+    for shrinks in range(MOST_SHRINKS + 1):
+        if shrinks == MOST_SHRINKS:
+            return outcome(kind, False)
+        angle = low + rng.random() * (high - low)
+        cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
+        for i in range(len(z)):
+            trial_z[i] = z[i] + cosine * axes[0, i] + sine * axes[1, i]
+        if of_law:
+            change = follow_law(curve, least, trial_z)
+            expand(curve, trial_z, trial_table)
+        else:
+            for i in range(len(table)):
+                trial_table[i] = table[i] + cosine * tables[0, i] + sine * tables[1, i]
+        value = log_likelihood(state, owner, kind, n_marked)
+        if value + change > height:
+            break
+        if angle < 0.0:
+            low = angle
+        else:
+            high = angle
+    for i in range(len(z)):
+        z[i] = trial_z[i]
+    values, trial_values = shape.values, component.trial.values
+    for i in range(len(table)):
+        table[i] = trial_table[i]
+        values[i] = trial_values[i]
+    shape.integral = component.trial.integral
+    complete(state.trial)
+    copy_units(state.trial, units)
+    if kind == CENTERED:
+        value -= centers_log_density(shape, units, owner, level)
+    state.log_p = value
+    return outcome(kind, True)
