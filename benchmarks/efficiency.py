@@ -27,7 +27,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,7 @@ from peers.environment import python_of
 from porbnet import PaperSampler, Prior
 from porbnet.intensity import SigmoidGP
 from porbnet.posterior.posterior import Posterior
-from porbnet.sampling.collapsed.chain import CollapsedChain, default_plan
-from porbnet.sampling.collapsed.state import Plan
+from porbnet.sampling.collapsed.chain import CollapsedChain, Plan, default_plan
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.chain import PaperChain
@@ -200,9 +199,8 @@ def paper(name: str, problem: Problem, options: PaperSampler, n_warmup: int, n_d
         chain.advance(n_draws)
         done = time.thread_time()
         result = ChainResult(chain.draws(), chain.acceptance(), 0, 0.0, done - start)
-        settings = chain.settings
-        note = f"{settings.n_leapfrog} leapfrog steps, accept {chain.acceptance()['network']:.2f}; "
-        note += f"{settings.n_birth_death} births and deaths"
+        note = f"{chain.sampler.n_leapfrog} leapfrog steps, accept {chain.acceptance()['network']:.2f}; "
+        note += f"{chain.n_birth_death} births and deaths"
         return Run(quantities(Posterior(problem, [result])), done - warmed, warmed - start, note)
 
     return Sampler(name, run)
@@ -227,10 +225,9 @@ def quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """What is measured: f at 20 points, K, and whatever is unknown (the intensity at 10 points)."""
     prior = posterior.problem.prior
     named = {"f": posterior.f(POINTS), "K": posterior.n_units[:, None].astype(np.float64)}
-    if posterior.problem.hyper.noise_log_sd > 0:
-        named["noise"] = posterior.noise[:, None]
-    if posterior.problem.hyper.amplitude_log_sd > 0:
-        named["amplitude"] = posterior.amplitude[:, None]
+    for parameter in posterior.problem.parameters:
+        if parameter.name in ("noise", "amplitude") and not parameter.known:
+            named[parameter.name] = posterior.parameter(parameter.name)[:, None]
     if not prior.intensity.known:
         named["intensity"] = posterior.intensity(POINTS[::2])
     return named
@@ -298,10 +295,10 @@ def main() -> int:
         )
         for p in plans
     ]  # fmt: skip
-    if len(problem.intensity.z):  # what the alternation of both updates of the curve brings, against one of them
+    if problem.components[0].process is not None:  # what the alternation of both updates of the curve brings, against one of them
         plan = default_plan(problem)
         for name, n_centered, n_marked in (("centered alone", 1, 0), ("marked alone", 0, plan.n_marked)):
-            alone = plan._replace(n_centered=n_centered, n_marked=n_marked)
+            alone = replace(plan, n_centered=n_centered, n_marked=n_marked)
             samplers.append(collapsed(f"collapsed, {name}", problem, alone, options.warmup, options.draws))
     collapsed("", problem, None, 50, 50).run(0)  # compile or load
     found = machine.describe()
@@ -310,7 +307,7 @@ def main() -> int:
     if not options.no_paper:
         stated = {"n_leapfrog": options.leapfrog, "n_birth_death": options.births}
         variants = {"paper's": PaperSampler(**stated)}
-        if not problem.prior.intensity.known and len(problem.intensity.z):
+        if not problem.prior.intensity.known and problem.components[0].process is not None:
             variants["paper's, plug-in"] = PaperSampler(**stated, plug_in=True)
         for name, variant in variants.items():
             paper("", problem, variant, 50, 50).run(0)

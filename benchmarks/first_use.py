@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-TARGET_FIRST, TARGET_SECOND = 20.0, 1.5
+TARGET_FIRST, TARGET_SECOND = 10.0, 1.5
 
 
 def first(events: bool) -> dict[str, Any]:

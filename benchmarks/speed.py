@@ -32,8 +32,7 @@ def sweep_cost(n: int, learned: bool, seconds: float) -> dict[str, float]:
     """CPU seconds of a sweep with n rows, units, and the process's peak memory; to be run in its own process."""
     from porbnet import LogNormal, Prior
     from porbnet.intensity import UnknownConstant
-    from porbnet.sampling.collapsed.chain import CollapsedChain
-    from porbnet.sampling.collapsed.state import Plan
+    from porbnet.sampling.collapsed.chain import CollapsedChain, Plan
     from porbnet.sampling.problem import Problem
 
     before = machine.peak_memory()

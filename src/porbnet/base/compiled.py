@@ -3,6 +3,7 @@
 - `kernel`: called from Python; compiled once and kept on disk, runs without the GIL.
 - `inner`: called by kernels only. It is never machine code by itself: it goes as it is into the kernels that call it,
   and is optimised there, with everything around it, once.
+- `hot`: an inner kernel in whose loops time is spent. Others are compiled to few instructions, in half the time.
 - `Passed`: a kernel as an argument of a kernel (a likelihood's, a user's move); `apply` calls it.
 
 With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
@@ -22,7 +23,7 @@ import numba
 from numba import types
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
-from porbnet.base.linked import entry, linked, overload_options
+from porbnet.base.linked import entry, linked, mark, overload_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,7 +67,19 @@ def kernel(function: Function) -> Function:
 
 
 def inner(function: Function) -> Function:
-    """Compile a kernel that only kernels call."""
+    """Compile a kernel that only kernels call, to few instructions."""
+    return _inner(function, _REORDERED)
+
+
+def hot(function: Function) -> Function:
+    """Compile an inner kernel in whose loops time is spent, to fast instructions."""
+    mark(function, apart=False, hot=True)
+    return _inner(function, _REORDERED)
+
+
+def apart(function: Function) -> Function:
+    """Compile a hot inner kernel that stays a function of its own: small, and called from many places."""
+    mark(function, apart=True, hot=True)
     return _inner(function, _REORDERED)
 
 
@@ -245,4 +258,5 @@ def _fast_exp(x: float) -> float:
     return _from_bits(_bits(p) + (_bits(shifted) << 52))  # type: ignore[no-any-return]
 
 
+mark(_fast_exp, apart=False, hot=True)
 fast_exp = _inner(_fast_exp, _IN_ORDER)

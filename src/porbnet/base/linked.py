@@ -50,18 +50,29 @@ def linked(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
+_APART: set[tuple[str, str]] = set()
+_HOT: set[tuple[str, str]] = set()
+
+
+def mark(function: Callable[..., Any], apart: bool, hot: bool) -> None:
+    """Whether an inner kernel stays a function of its own, and whether it is to be fast rather than small."""
+    for marked, names in ((apart, _APART), (hot, _HOT)):
+        if marked:
+            names.add((function.__module__, function.__qualname__))
+
+
 def entry(function: Callable[..., Any], **options: Any) -> Any:
     """A kernel that Python calls."""
     compilers = _compilers()
     if compilers is not None:
-        options |= {"pipeline_class": compilers[1]}
+        options |= {"pipeline_class": compilers[2]}
     options |= {"no_cfunc_wrapper": True}
     return numba.njit(**options)(function)
 
 
 @functools.cache
-def _compilers() -> tuple[Any, Any] | None:
-    """Compiler classes for `numba.njit(pipeline_class=...)`, of inner kernels and of kernels; None if they fail."""
+def _compilers() -> tuple[Any, Any, Any] | None:
+    """Compiler classes for `numba.njit(pipeline_class=...)`, of inner kernels, of overloads and of kernels; or None."""
     try:
         _rest_while_compiling()
         return _made_compilers()
@@ -88,7 +99,7 @@ def _rest_while_compiling() -> None:
             if self.depth == 0 and self.collects:
                 gc.enable()
 
-    event.register("numba:compiler_lock", Rest())
+    event.register("numba:compile", Rest())
 
 
 def _names(module: Any, declared: bool) -> set[str]:
@@ -100,25 +111,35 @@ def overload_options(**options: Any) -> Any:
     """Options of `numba.extending.overload` with which its implementations are inner kernels."""
     compilers = _compilers()
     if compilers is not None:
-        options |= {"pipeline_class": compilers[0], "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options |= {"pipeline_class": compilers[1], "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return options
 
 
-def _made_compilers() -> tuple[Any, Any]:
+def _made_compilers() -> tuple[Any, Any, Any]:
+    import llvmlite.binding as llvm
     from numba import _dynfunc  # type: ignore[attr-defined]
-    from numba.core import typed_passes, untyped_passes
+    from numba.core import cgutils, typed_passes, untyped_passes
     from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import CompilerBase, _LowerResult
+    from numba.core.compiler import CompilerBase, Flags, _LowerResult
     from numba.core.compiler_machinery import PassManager, register_pass
 
     class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
         """A library that is only ever linked into others: what it needs is linked there, not into it."""
 
-        def add_llvm_module(self, module: Any) -> None:
-            self._final_module.link_in(module)
+        def add_ir_module(self, module: Any) -> None:
+            parsed = llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
+            parsed.data_layout = self._codegen._data_layout
+            parsed.name = self._final_module.name
+            self._final_module = parsed
+
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.own, self.attributes = "", ["optsize"]
 
         def finalize(self) -> None:
             for function in self._final_module.functions:
+                for attribute in self.attributes if function.name == self.own else []:
+                    function.add_function_attribute(attribute)
                 if not function.is_declaration and function.linkage.name == "external":
                     function.linkage = "linkonce_odr"
             self._shared_module = self._final_module
@@ -135,8 +156,16 @@ def _made_compilers() -> tuple[Any, Any]:
             state.flags.no_compile = True
             super().run_pass(state)
             found = state["cr"]
-            module, name = found.fndesc.lookup_module(), found.fndesc.qualname.split(".")[-1]
-            entry = _dynfunc.make_function(module, name, "", _NEVER_ADDRESS, found.env, (state.library,))
+            name = (found.fndesc.modname, found.fndesc.qualname)
+            state.library.own = found.fndesc.mangled_name
+            state.library.attributes = [
+                *(["noinline"] if name in _APART else []),
+                *([] if name in _HOT else ["optsize"]),
+            ]
+            module = found.fndesc.lookup_module()
+            entry = _dynfunc.make_function(
+                module, name[1].split(".")[-1], "", _NEVER_ADDRESS, found.env, (state.library,)
+            )
             # whoever calls it needs what it calls
             needed = [state.library, *dict.fromkeys(state.library._linking_libraries)]
             state.targetctx.insert_user_function(entry, found.fndesc, needed)
@@ -179,20 +208,42 @@ def _made_compilers() -> tuple[Any, Any]:
             state.library.enable_object_caching()
             return bool(super().run_pass(state))
 
-    # of Numba's passes those that numerical code without closures, generators and array expressions needs
-    before = (
-        untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing,
+    # of Numba's passes those that numerical code without closures, generators and array expressions needs; and what
+    # sees to arguments that are None or tuples of different things
+    first = (untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing)
+    constants = (
         untyped_passes.RewriteSemanticConstants, untyped_passes.DeadBranchPrune, untyped_passes.GenericRewrites,
+    )  # fmt: skip
+    typed = (
         untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
         typed_passes.IRLegalization, typed_passes.AnnotateTypes,
     )  # fmt: skip
 
-    def compiler(lowering: Any) -> Any:
+    class QuickFlags(Flags):  # type: ignore[misc]
+        """Flags that are compared quickly: Numba does so at every call that it types, all of them one by one."""
+
+        known_hash = hash(tuple(sorted(Flags.options)))  # as Numba has it: of their names
+
+        def __hash__(self) -> int:
+            return self.known_hash
+
+        def __eq__(self, other: object) -> bool:
+            if self._values == getattr(other, "_values", None):
+                return True
+            return bool(super().__eq__(other))
+
+    def compiler(lowering: Any, with_constants: bool = True) -> Any:
         class Compiler(CompilerBase):  # type: ignore[misc]
             """Numba's compiler with few passes."""
 
+            def __init__(
+                self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, more: Any
+            ) -> None:
+                super().__init__(typing, target, library, args, result, QuickFlags(flags), more)
+
             def define_pipelines(self) -> list[Any]:
                 manager = PassManager(lowering._name)
+                before = (*first, *(constants if with_constants else ()), *typed)
                 for one in (*before, lowering, typed_passes.NoPythonBackend):
                     manager.add_pass(one, one.__name__)
                 manager.finalize()
@@ -200,4 +251,4 @@ def _made_compilers() -> tuple[Any, Any]:
 
         return Compiler
 
-    return compiler(LinkedLowering), compiler(KernelLowering)
+    return compiler(LinkedLowering, False), compiler(LinkedLowering), compiler(KernelLowering)

@@ -8,8 +8,8 @@ A record has whole numbers, real numbers, arrays, other records and lists of rec
         places: FloatArray
 
 A kernel reads `circle.places[0, 1]` and sets `circle.n = 3`; the same code runs as plain Python. Numbers may change in
-a kernel, the contents of arrays too; which arrays and records a record is made of is settled when it is made (so that the
-compiler may look up once where they are).
+a kernel, the contents of arrays too; which arrays and records a record is made of is settled when it is made (so that
+the compiler may look up once where they are).
 
 Why not a NamedTuple of arrays? Compiled functions would pass every part of every array by itself, hundreds of values
 at each call: most of the time that compiling took. A record lies in memory as words of eight bytes, a number in one, an
@@ -71,6 +71,7 @@ class Record:
 
     CARRIED: ClassVar[tuple[str, ...] | None] = None  # fields that a snapshot holds; None: all of them
     _fields: ClassVar[dict[str, str]] = {}
+    _order: ClassVar[list[str]] = []
     _numba_type_: Any
     _address: int
 
@@ -82,7 +83,7 @@ class Record:
         for place, name in enumerate(ordered):
             if cls._fields[name] in _NUMBERS:
                 setattr(cls, name, _number(place, _NUMBERS[cls._fields[name]]))
-        cls._order: ClassVar[list[str]] = ordered  # type: ignore[misc]
+        cls._order = ordered
 
     def __init__(self, **fields: Any) -> None:
         if set(fields) != set(self._fields):
@@ -223,7 +224,7 @@ class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
 class _Attributes(AttributeTemplate):  # type: ignore[misc]
     key = RecordType
 
-    def generic_resolve(self, record: RecordType, name: str) -> Any:
+    def generic_resolve(self, record: RecordType, name: str) -> Any:  # type: ignore[override]
         found = record.fields.get(name)
         return None if found is None else found[0]
 

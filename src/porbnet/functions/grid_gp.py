@@ -193,9 +193,9 @@ class GridGP:
     def values_at(
         self, z: FloatArray, X: FloatArray, link: Callable[[FloatArray], FloatArray] | None = None
     ) -> FloatArray:
-        """Curves with coefficients z at points, shape (n, n_points): multilinear between knots, beyond the box its edge.
+        """Curves with coefficients z at points, shape (n, n_points): multilinear between knots.
 
-        A link is applied at the knots.
+        Beyond the box they are what they are at its edge. A link is applied at the knots.
         """
         region, size = self.region, math.prod(self.shape)
         knots, shares = interpolation_weights(self.shape, region, np.clip(X, region.low, region.high))

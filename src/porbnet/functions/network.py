@@ -118,9 +118,10 @@ class Networks(Sequence["Network"]):
         from porbnet.functions.network_kernels import evaluate_gradient
 
         places = Places(X, self.anisotropy)
-        out, work = np.zeros((len(self), self.n_dims, places.points.shape[1])), np.empty((2, places.points.shape[1]))
+        n_points = places.points.shape[1]
+        out, buffer, values = np.zeros((len(self), self.n_dims, n_points)), np.empty(n_points), np.empty(n_points)
         centers = self.centers / self.anisotropy
-        evaluate_gradient(places.points, self.offsets, centers, self.scales, self.weights, *work, out)
+        evaluate_gradient(places.points, self.offsets, centers, self.scales, self.weights, buffer, values, out)
         if places.order is not None:
             out[..., places.order] = out.copy()
         return np.ascontiguousarray(np.swapaxes(out, 1, 2) / self.anisotropy)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.compiled import fast_exp, inner, kernel
+from porbnet.base.compiled import fast_exp, hot, kernel
 
 _STEP = 0.37  # s h
 _NODES = 32  # beyond 16 nodes exp(-s² (g - c)²) is below 1e-15
@@ -91,7 +91,7 @@ def gather_factors(points: Any, origin: float, step: float, scale: float, first:
             factors[i, j] = _STEP * math.sqrt(2.0 / math.pi) * fast_exp(-distance * distance)
 
 
-@inner
+@hot
 def locate(
     centers: Any, weights: Any, origin: float, step: float, n_nodes: int, node: Any, row: Any, v: Any, w: Any
 ) -> None:
@@ -111,7 +111,7 @@ def locate(
         w[k] = weights[k] if near else 0.0
 
 
-@inner
+@hot
 def spread(grid: Any, table: Any, a: int, b: int, node: Any, row: Any, v: Any, w: Any, n_each: int) -> None:
     """Put units a to b on the grid; `n_each` is 32, as a variable so that the loop is vectorised and not unrolled."""
     for i in range(len(grid)):
@@ -133,7 +133,7 @@ def spread(grid: Any, table: Any, a: int, b: int, node: Any, row: Any, v: Any, w
             grid[start + j] += wk * p
 
 
-@inner
+@hot
 def gather(grid: Any, first: Any, factors: Any, bias: float, n_each: int, out: Any) -> None:
     """out[i] = bias + Σ_j factors[i, j] grid[first[i] + j]."""
     for i in range(len(first)):
@@ -178,5 +178,7 @@ def evaluate_with(
     plan: GridPlan, offsets: Any, centers: FloatArray, weights: FloatArray, biases: FloatArray, out: FloatArray
 ) -> None:
     """Values of networks at the points of a plan, into `out`."""
-    places, shares = np.empty((2, len(weights)), dtype=np.int64), np.empty((2, len(weights)))
-    evaluate_on_grid(*plan, offsets, centers, weights, biases, _NODES, np.empty(plan.n_nodes), *places, *shares, out)
+    n = len(weights)
+    places, rows = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    work = np.empty(plan.n_nodes), places, rows, np.empty(n), np.empty(n)
+    evaluate_on_grid(*plan, offsets, centers, weights, biases, _NODES, *work, out)

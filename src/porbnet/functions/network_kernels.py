@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from porbnet.base.compiled import fast_exp, inner, kernel
+from porbnet.base.compiled import fast_exp, hot, inner, kernel
 
 REACH = 8.6
 _LOWEST = -700.0  # fast_exp takes no less
@@ -34,7 +34,7 @@ def window(first: Any, center: float, reach: float) -> tuple[int, int]:
     return low, low + lower_bound(first[low:], center + reach)
 
 
-@inner
+@hot
 def add_unit(first: Any, center: float, factor: float, weight: float, row: Any) -> None:
     """row[i] += w exp(factor (x_i - c)²) at one-dimensional points.
 
@@ -45,7 +45,7 @@ def add_unit(first: Any, center: float, factor: float, weight: float, row: Any) 
         row[i] += weight * fast_exp(factor * d * d)
 
 
-@inner
+@hot
 def add_half_distances(coordinate: Any, center: float, factor: float, out: Any) -> None:
     """out[i] += factor (x_i - c)² in one coordinate."""
     for i in range(len(out)):
@@ -53,7 +53,7 @@ def add_half_distances(coordinate: Any, center: float, factor: float, out: Any) 
         out[i] += factor * d * d
 
 
-@inner
+@hot
 def add_exponentials(exponents: Any, weight: float, row: Any) -> None:
     """row[i] += w exp(exponents[i])."""
     for i in range(len(row)):
@@ -93,7 +93,7 @@ def evaluate(
                 add_exponentials(buffer[low:high], w, row[low:high])
 
 
-@inner
+@hot
 def add_slopes(coordinate: Any, center: float, values: Any, row: Any) -> None:
     """row[i] += values[i] (x_i - c) in one coordinate."""
     for i in range(len(row)):
@@ -104,7 +104,10 @@ def add_slopes(coordinate: Any, center: float, values: Any, row: Any) -> None:
 def evaluate_gradient(
     points: Any, offsets: Any, centers: Any, scales: Any, weights: Any, buffer: Any, values: Any, out: Any
 ) -> None:
-    """out[m, j, i] += Σ_k -w_k s_k² (x_ij - c_kj) exp(-½ s_k² ‖x_i - c_k‖²); buffer, values : (n_points,) work space."""
+    """out[m, j, i] += Σ_k -w_k s_k² (x_ij - c_kj) exp(-½ s_k² ‖x_i - c_k‖²).
+
+    buffer, values : (n_points,) work space
+    """
     n_dims, first = points.shape[0], points[0]
     for m in range(len(offsets) - 1):
         for k in range(offsets[m], offsets[m + 1]):

@@ -17,32 +17,36 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
+from porbnet.kernels.random import normal
 from porbnet.kernels.state import BLOCK, NOISE
 from porbnet.kernels.units import arrange, copy_unit, weight_variance
+from porbnet.kernels.vectors import larger
+from porbnet.kernels.views import part, row_part
 
 MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
 
-@inner
+@hot
 def factorize(state: Any, units: Any) -> float:
     """Lower Cholesky factor of A into units.factor; returns log|A|, or NaN if A is not positive definite."""
     arrange(units)
     n, noise = units.n + 1, state.values[NOISE]
     precision = 1.0 / (noise * noise)
-    factor, gram, order, firsts, owner = units.factor, units.gram, units.order, units.first, units.owner
+    factor, gram, order = units.factor, units.gram, units.order
+    firsts, owner = units.first, units.owner
     log_det = 0.0
     for i in range(n):
         row, first = order[i], firsts[i]
         for j in range(first, i):
-            start = max(first, firsts[j])
-            mine, other = factor[i, start:j], factor[j, start:j]
+            start = larger(first, firsts[j])
+            mine, other = row_part(factor, i, start, j), row_part(factor, j, start, j)
             total = 0.0
             for m in range(j - start):
                 total += mine[m] * other[m]
             factor[i, j] = (gram[row, order[j]] * precision - total) * factor[j, j]
-        mine = factor[i, first:i]
+        mine = row_part(factor, i, first, i)
         total = 0.0
         for m in range(i - first):
             total += mine[m] * mine[m]
@@ -78,7 +82,7 @@ def count_of(units: Any, which: int, n_components: int) -> int:
     return n
 
 
-@inner
+@hot
 def log_marginal(state: Any, units: Any) -> float:
     """Log likelihood log p(y | centers, parameters); -inf if A cannot be factored to any use.
 
@@ -89,11 +93,12 @@ def log_marginal(state: Any, units: Any) -> float:
         return -math.inf
     rows, n, noise = state.rows, units.n + 1, state.values[NOISE]
     noise2 = noise * noise
-    factor, ordered, order, moment = units.factor, units.ordered, units.order, units.moment
+    factor, ordered, order = units.factor, units.ordered, units.order
+    moment = units.moment
     fit = 0.0
     for i in range(n):
         first = units.first[i]
-        mine, done = factor[i, first:i], ordered[first:i]
+        mine, done = row_part(factor, i, first, i), part(ordered, first, i)
         total = moment[order[i]] / noise2
         for j in range(i - first):
             total -= mine[j] * done[j]
@@ -112,14 +117,14 @@ def log_marginal(state: Any, units: Any) -> float:
     )
 
 
-@inner
+@hot
 def solve_transposed(units: Any, vector: Any) -> None:
     """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
     factor = units.factor
     for i in range(units.n, -1, -1):
         first = units.first[i]
         vector[i] *= factor[i, i]
-        value, row, rest = vector[i], factor[i, first:i], vector[first:i]
+        value, row, rest = vector[i], row_part(factor, i, first, i), part(vector, first, i)
         for j in range(i - first):
             rest[j] -= row[j] * value
 
@@ -145,11 +150,11 @@ def refit(state: Any) -> float:
     largest, drift = 1e-300, 0.0
     for i in range(n):
         row, value = units.order[i], units.ordered[i]
-        largest = max(largest, abs(value))
-        drift = max(drift, abs(value - units.mean[row]))
+        largest = larger(largest, abs(value))
+        drift = larger(drift, abs(value - units.mean[row]))
         units.mean[row] = value
     if units.updates > 0:
-        tuning.drift = max(tuning.drift, drift / largest)
+        tuning.drift = larger(tuning.drift, drift / largest)
         if drift > DRIFT * largest:
             tuning.forced += 1
     units.updates = -1
@@ -165,11 +170,12 @@ def refresh(state: Any) -> float:
     return log_p
 
 
-@inner
+@hot
 def invert(units: Any) -> None:
     """P from the factor: X = L⁻¹ row by row, then P = XᵀX, both in units.scratch; rows are added, which vectorises."""
     n = units.n + 1
-    factor, scratch, inverse, order = units.factor, units.scratch, units.inverse, units.order
+    factor, scratch, inverse = units.factor, units.scratch, units.inverse
+    order = units.order
     for i in range(n):
         for j in range(i):
             scratch[i, j] = 0.0
@@ -204,7 +210,7 @@ def needs_refresh(units: Any) -> bool:
     return bool(units.updates < 0 or units.updates > MOST_UPDATES)
 
 
-@inner
+@hot
 def border(units: Any, applied: Any, r: float, mu: float) -> None:
     """P and m after a birth; `applied` is q = P Φᵀφ / σ² for the rows before it, zero beyond.
 
@@ -227,7 +233,7 @@ def border(units: Any, applied: Any, r: float, mu: float) -> None:
     mean[n] = mu
 
 
-@inner
+@hot
 def remove(units: Any, k: int, work: Any) -> None:
     """Take out unit k: P and m by the Schur complement, then the last unit takes its place."""
     n = units.n + 1
@@ -268,25 +274,26 @@ def draw_weights(units: Any, rng: Any, out: Any) -> None:
     """(b, w) ~ N(m, P) as m + L⁻ᵀ z; the factor of A must be fresh."""
     n, ordered = units.n + 1, units.ordered
     for i in range(n):
-        ordered[i] = rng.standard_normal()
+        ordered[i] = normal(rng)
     solve_transposed(units, ordered)
     for i in range(n):
         row = units.order[i]
         out[row] = units.mean[row] + ordered[i]
 
 
-@inner
+@hot
 def residuals(state: Any, weights: Any) -> None:
     """Set rows.errors to (y_n - f(x_n)) times the known part of the root precision."""
     rows, units = state.rows, state.units
-    out, y, root, known = rows.errors, rows.y, rows.root, rows.known_root
+    out, y, root = rows.errors, rows.y, rows.root
+    known = rows.known_root
     for i in range(len(y)):
         out[i] = y[i] - (weights[0] * root[i] if rows.has_bias == 1 else 0.0)
     for k in range(units.n):
         low, w, column = units.low[k], weights[k + 1], units.columns[k]
-        part = out[low : units.high[k]]
+        reached = part(out, low, units.high[k])
         for i in range(units.high[k] - low):
-            part[i] -= w * column[i]
+            reached[i] -= w * column[i]
     for i in range(len(y)):
         out[i] *= known[i] / root[i]
 
@@ -295,7 +302,8 @@ def residuals(state: Any, weights: Any) -> None:
 def weigh(rows: Any) -> None:
     """Weighted pseudo-outputs and totals from the relative precisions (their roots in rows.root) and the counts."""
     squares, logs = 0.0, 0.0
-    counts, outputs, roots, ys = rows.counts, rows.outputs, rows.root, rows.y
+    counts, outputs, roots = rows.counts, rows.outputs, rows.root
+    ys = rows.y
     for i in range(len(outputs)):
         root = roots[i]
         logs += counts[i] * math.log(root)

@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
+from porbnet.kernels.random import normal, uniform
 from porbnet.kernels.state import MOST_HELD
+from porbnet.kernels.vectors import add, dot, larger, smaller
+from porbnet.kernels.views import part, row_part
 
 MOST_SHRINKS = 100
 LOG_ARCS = 2.0  # arcs searched are between exp(-2) of the circle and all of it
@@ -28,7 +31,7 @@ def lengthscale_of(curve: Any, z: Any) -> int:
     n = len(curve.ranks)
     if n == 1:
         return 0
-    return int(min(max(math.floor(z[len(curve.z) - 1] / curve.step + 0.5) + n // 2, 0), n - 1))
+    return int(smaller(larger(math.floor(z[len(curve.z) - 1] / curve.step + 0.5) + n // 2, 0), n - 1))
 
 
 @inner
@@ -47,7 +50,7 @@ def expand(curve: Any, z: Any, table: Any) -> None:
     expand_given(curve, z, z, table)
 
 
-@inner
+@hot
 def expand_given(curve: Any, z: Any, law: Any, table: Any) -> None:
     """Set table = h at the knots for the curve's coefficients in z and its law's in `law`: linear in the former.
 
@@ -74,20 +77,20 @@ def expand_given(curve: Any, z: Any, law: Any, table: Any) -> None:
         rank, size = ranks[d], curve.sizes[d]
         # the tensor is (left, rank, right); it becomes (left, size, right)
         for a in range(left):
-            block = buffers[target, a * size * right : (a + 1) * size * right]
+            block = row_part(buffers, target, a * size * right, (a + 1) * size * right)
             for i in range(size * right):
                 block[i] = 0.0
             for m in range(rank):
-                basis = bases[start + m * size : start + (m + 1) * size]
+                basis = part(bases, start + m * size, start + (m + 1) * size)
                 at = (a * rank + m) * right
                 if right == 1:
                     f = buffers[source, at]
                     for g in range(size):
                         block[g] += f * basis[g]
                 else:
-                    old = buffers[source, at : at + right]
+                    old = row_part(buffers, source, at, at + right)
                     for g in range(size):
-                        f, new = basis[g], block[g * right : (g + 1) * right]
+                        f, new = basis[g], part(block, g * right, (g + 1) * right)
                         for r in range(right):
                             new[r] += f * old[r]
         start += size * rank
@@ -122,50 +125,43 @@ def draw_ellipse(curve: Any, of_law: bool, rng: Any) -> None:
     for i in range(n_all):
         anchor[i], direction[i] = 0.0, 0.0
     if of_law:
-        u = rng.random()  # of two, the first alone, the second alone, or both
+        u = uniform(rng)  # of two, the first alone, the second alone, or both
         for i in range(n, n_all):
             if n_all - n == 1 or (u < 2.0 / 3.0 if i == n else u > 1.0 / 3.0):
                 anchor[i] = curve.z[i]
-                direction[i] = rng.standard_normal()
+                direction[i] = normal(rng)
         return
     which = lengthscale_of(curve, curve.z)
     for d in range(n_dims):
-        low, high = int(rng.random() * curve.sizes[d]), int(rng.random() * curve.sizes[d])
-        window[d, 0], window[d, 1] = min(low, high), abs(high - low) + 1
+        low, high = int(uniform(rng) * curve.sizes[d]), int(uniform(rng) * curve.sizes[d])
+        window[d, 0], window[d, 1] = smaller(low, high), abs(high - low) + 1
     for i in range(n):
         anchor[i] = curve.z[i]
-        direction[i] = rng.standard_normal()
-    used, outside = 2, int(rng.random() * 2 * n_dims)  # the dimension in which they lie outside the window, if any
-    for _ in range(int(rng.random() * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
+        direction[i] = normal(rng)
+    used, outside = 2, int(uniform(rng) * 2 * n_dims)  # the dimension in which they lie outside the window, if any
+    for _ in range(int(uniform(rng) * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
         q = axes[used]
         for i in range(n):
             q[i] = 1.0
         start, inner = first_basis(curve, which), n
         for d in range(n_dims):
             rank, most, size = curve.ranks[which, d], curve.ranks[0, d], curve.sizes[d]
-            knot, width = int(rng.random() * size), window[d, 1]
+            knot, width = int(uniform(rng) * size), window[d, 1]
             if outside >= n_dims or width == size:
-                knot = window[d, 0] + int(rng.random() * width)
+                knot = window[d, 0] + int(uniform(rng) * width)
             elif outside == d:
-                knot = int(rng.random() * (size - width))
+                knot = int(uniform(rng) * (size - width))
                 knot += width if knot >= window[d, 0] else 0
             inner //= most
             for i in range(n):
                 m = (i // inner) % most
                 q[i] *= bases[start + m * size + knot] if m < rank else 0.0
             start += size * rank
-        whole, rest = 0.0, 0.0
-        for i in range(n):
-            whole += q[i] * q[i]
+        whole = dot(q, q, n)
         for _repeat in range(2):  # twice is enough for orthogonality to rounding
             for j in range(2, used):
-                other, along = axes[j], 0.0
-                for i in range(n):
-                    along += other[i] * q[i]
-                for i in range(n):
-                    q[i] -= along * other[i]
-        for i in range(n):
-            rest += q[i] * q[i]
+                add(q, -dot(axes[j], q, n), axes[j], n)
+        rest = dot(q, q, n)
         if rest < 1e-6 * whole:
             continue  # as good as held already
         scale = 1.0 / math.sqrt(rest)
@@ -173,11 +169,7 @@ def draw_ellipse(curve: Any, of_law: bool, rng: Any) -> None:
         for i in range(n):
             q[i] *= scale
         for j in range(2):
-            axis, along = axes[j], 0.0
-            for i in range(n):
-                along += axis[i] * q[i]
-            for i in range(n):
-                axis[i] -= along * q[i]
+            add(axes[j], -dot(axes[j], q, n), q, n)
 
 
 @inner

@@ -9,23 +9,54 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import PLAIN, apart, inner
 from porbnet.base.parameters import KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA
+
+try:
+    if PLAIN:
+        raise ImportError
+    # what NumPy's generator does, straight from its bits: its methods in Numba take half a second to compile
+    from numba.np.random.distributions import random_standard_normal
+    from numba.np.random.generator_core import next_double
+
+    _from_bits = inner(random_standard_normal)
+
+    @inner
+    def uniform(rng: Any) -> float:
+        """A number between 0 and 1, as `rng.random()`."""
+        return next_double(rng.bit_generator)  # type: ignore[no-any-return]
+
+    @apart
+    def normal(rng: Any) -> float:
+        """A standard normal number, as `rng.standard_normal()`."""
+        return _from_bits(rng.bit_generator)  # type: ignore[no-any-return]
+
+except ImportError:  # plain Python, or a Numba that keeps them elsewhere
+
+    @inner
+    def uniform(rng: Any) -> float:
+        """A number between 0 and 1, as `rng.random()`."""
+        return rng.random()  # type: ignore[no-any-return]
+
+    @inner
+    def normal(rng: Any) -> float:
+        """A standard normal number, as `rng.standard_normal()`."""
+        return rng.standard_normal()  # type: ignore[no-any-return]
 
 
 @inner
 def accept(log_ratio: float, rng: Any) -> bool:
     """The one accept rule: with probability min(1, exp(log_ratio)); NaN is never accepted."""
-    return bool(math.log(1.0 - rng.random()) < log_ratio)
+    return bool(math.log(1.0 - uniform(rng)) < log_ratio)
 
 
 @inner
 def poisson(mean: float, rng: Any) -> int:
     """A Poisson count, as points of a unit-rate process on [0, mean] (the generator's own needs an array)."""
-    n, reached = 0, -math.log(1.0 - rng.random())
+    n, reached = 0, -math.log(1.0 - uniform(rng))
     while reached < mean:
         n += 1
-        reached -= math.log(1.0 - rng.random())
+        reached -= math.log(1.0 - uniform(rng))
     return n
 
 
@@ -34,14 +65,14 @@ def gamma(shape: float, rng: Any) -> float:
     """Gamma(shape, 1), by Marsaglia and Tsang's method; below 1 by boosting."""
     boost = 1.0
     if shape < 1.0:
-        boost = math.exp(math.log(1.0 - rng.random()) / shape)
+        boost = math.exp(math.log(1.0 - uniform(rng)) / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        z = rng.standard_normal()
+        z = normal(rng)
         v = (1.0 + c * z) ** 3
-        if v > 0.0 and math.log(1.0 - rng.random()) < 0.5 * z * z + d - d * v + d * math.log(v):
+        if v > 0.0 and math.log(1.0 - uniform(rng)) < 0.5 * z * z + d - d * v + d * math.log(v):
             return float(boost * d * v)
 
 
@@ -59,7 +90,8 @@ def log_law(laws: Any, which: int, value: float, log_value: float) -> float:
     SQUARE_INVERSE_GAMMA, θ² ~ InverseGamma(α, β):  -2 α log θ - β / θ²
     POWER_GAMMA, θ^p ~ Gamma(α, β):                 p α log θ - β θ^p
     """
-    kind, a, b, c = laws[which, 0], laws[which, 1], laws[which, 2], laws[which, 3]
+    kind, a, b = laws[which, 0], laws[which, 1], laws[which, 2]
+    c = laws[which, 3]
     if kind == LOG_NORMAL:
         if log_value < c:
             return -math.inf

@@ -1,4 +1,4 @@
-"""The nouns of the kernels: rows, components, units, curves, laws of parameters.
+"""The nouns of the kernels: rows, components, units, curves, laws of parameters; and the state that is made of them.
 
 Kernels see standard coordinates: inputs divided by the anisotropy and by the region's size (so that the region has
 volume one and starts at the origin), outputs divided by their spread. Row 0 of every matrix is the bias, row k + 1 is
@@ -6,6 +6,8 @@ unit k; only the first n + 1 rows and columns mean anything.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,6 +241,42 @@ class Nothing(Record):
     """
 
     kept: FloatArray
+
+
+class State(Record):
+    """All that moves with the weights integrated out work on; predictions put draws into one, too.
+
+    rows : observations
+    components : what the function is the sum of
+    values : (n_parameters,) noise sd, amplitude and level of each component, then what else the likelihood has
+    laws : (n_parameters, 4) their laws
+    errors : what the likelihood's augmentation works on
+    units : the current units; trial : room for proposed ones
+    work : scratch space
+    tuning : step sizes and counts
+    n_birth_death, n_moves : proposals per sweep
+    n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
+    log_p : log p(y) of the current units; cached: set by whoever changes them between two moves that need it
+    room : units that the next sweep may need room for, as `run` has found
+    """
+
+    rows: Rows
+    components: tuple[Component, ...]
+    values: FloatArray
+    laws: FloatArray
+    errors: Any
+    units: Units
+    trial: Units
+    work: Work
+    tuning: Tuning
+    n_birth_death: int
+    n_moves: int
+    n_centered: int
+    n_marked: int
+    log_p: float
+    room: int
+
+    CARRIED = ("rows", "components", "values", "errors", "tuning")
 
 
 def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from porbnet.base.compiled import fast_exp, inner
+from porbnet.base.compiled import fast_exp, hot, inner
 from porbnet.kernels.process import expand
+from porbnet.kernels.random import uniform
 from porbnet.kernels.state import CONSTANT, PIECES
+from porbnet.kernels.vectors import copy, larger, smaller
+from porbnet.kernels.views import part, row_part
 
 REACH = 6.5  # in units of 1 / s: beyond it a unit's value is below 1e-9 and taken as zero
 _LOWEST = -700.0
@@ -36,8 +39,8 @@ def relative_intensity(shape: Any, center: Any) -> float:
         weight, index = 1.0, 0
         for d in range(n_dims):
             cells = sizes[d] - 1
-            position = min(max(center[d] / widths[d], 0.0), 1.0) * cells
-            cell = min(int(position), cells - 1)
+            position = smaller(larger(center[d] / widths[d], 0.0), 1.0) * cells
+            cell = smaller(int(position), cells - 1)
             fraction = position - cell
             bit = (corner >> d) & 1
             weight *= fraction if bit == 1 else 1.0 - fraction
@@ -47,12 +50,12 @@ def relative_intensity(shape: Any, center: Any) -> float:
     return total
 
 
-@inner
+@hot
 def set_intensity(curve: Any, table: Any, shape: Any) -> None:
     """Set g = sigmoid(h) at the knots for a table of h, and its integral."""
     total, values, area = 0.0, shape.values, curve.area
     for i in range(len(area)):
-        e = fast_exp(max(-abs(table[i]), -690.0))
+        e = fast_exp(larger(-abs(table[i]), -690.0))
         g = 1.0 / (1.0 + e) if table[i] >= 0.0 else e / (1.0 + e)
         values[i] = g
         total += area[i] * g
@@ -73,11 +76,11 @@ def draw_center(shape: Any, rng: Any, out: Any) -> float:
     """A center from λ / Λ, by rejection from the uniform; returns g there."""
     while True:
         for d in range(len(shape.widths)):
-            out[d] = rng.random() * shape.widths[d]
+            out[d] = uniform(rng) * shape.widths[d]
         if shape.kind == CONSTANT:
             return 1.0
         g = relative_intensity(shape, out)
-        if rng.random() * shape.bound < g:
+        if uniform(rng) * shape.bound < g:
             return g
 
 
@@ -120,7 +123,7 @@ def lower_bound(x: Any, start: int, stop: int, target: float) -> int:
     return start
 
 
-@inner
+@hot
 def unit_values(x: Any, is_sorted: int, start: int, stop: int, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Values of a unit at those of the points [start, stop) that it reaches; returns their window [low, high).
 
@@ -133,7 +136,7 @@ def unit_values(x: Any, is_sorted: int, start: int, stop: int, center: Any, scal
         high = lower_bound(x, low, stop, center[0] + reach)
     factor = -0.5 * scale * scale
     # loops run from zero over slices: an index that might be negative would keep them from being vectorised
-    n, c, along = high - low, center[0], x[0, low:high]
+    n, c, along = high - low, center[0], row_part(x, 0, low, high)
     if x.shape[0] == 1 and is_sorted == 1:
         for i in range(n):
             d = along[i] - c
@@ -143,32 +146,32 @@ def unit_values(x: Any, is_sorted: int, start: int, stop: int, center: Any, scal
         d = along[i] - c
         out[i] = factor * d * d
     for j in range(1, x.shape[0]):
-        c, along = center[j], x[j, low:high]
+        c, along = center[j], row_part(x, j, low, high)
         for i in range(n):
             d = along[i] - c
             out[i] += factor * d * d
     for i in range(n):
-        out[i] = fast_exp(max(out[i], _LOWEST))
+        out[i] = fast_exp(larger(out[i], _LOWEST))
     return low, high
 
 
-@inner
+@hot
 def fill_column(rows: Any, component: Any, center: Any, scale: float, out: Any) -> tuple[int, int]:
     """Weighted values of a unit at the observations it reaches; returns their window [low, high)."""
     # np.int64: a literal would make Numba compile the callee once more
     x = component.x
     low, high = unit_values(x, component.sorted, np.int64(0), x.shape[1], center, scale, out)  # type: ignore[arg-type]
-    root = rows.root[low:high]
+    root = part(rows.root, low, high)
     for i in range(high - low):
         out[i] *= root[i]
     return low, high
 
 
-@inner
+@hot
 def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int, out: Any) -> tuple[float, float]:
     """out[j] = row j of Φᵀφ for a column φ on [low, high), bias and units from `first` on; returns φᵀφ and φᵀy."""
     square, with_y, with_bias = 0.0, 0.0, 0.0
-    y, root = rows.y[low:high], rows.root[low:high]
+    y, root = part(rows.y, low, high), part(rows.root, low, high)
     for i in range(high - low):
         v = column[i]
         square += v * v
@@ -177,18 +180,18 @@ def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int
     out[0] = with_bias if rows.has_bias == 1 else 0.0
     lows, highs, columns = units.low, units.high, units.columns
     for j in range(first, units.n):
-        a, b = max(low, lows[j]), min(high, highs[j])
+        a, b = larger(low, lows[j]), smaller(high, highs[j])
         total = 0.0
         if a < b:
             shift = lows[j]
-            mine, other = column[a - low : b - low], columns[j, a - shift : b - shift]
+            mine, other = part(column, a - low, b - low), row_part(columns, j, a - shift, b - shift)
             for i in range(b - a):
                 total += mine[i] * other[i]
         out[j + 1] = total
     return square, with_y
 
 
-@inner
+@hot
 def clear(rows: Any, units: Any) -> None:
     """No units: the bias alone."""
     units.n = 0
@@ -245,7 +248,7 @@ def append_right(rows: Any, components: Any, units: Any, owner: int, center: Any
     while first > 0 and ordered[first - 1] > low:
         first -= 1
     units.first[k] = first
-    ordered[k] = max(high, ordered[k - 1]) if k > 0 else high
+    ordered[k] = larger(high, ordered[k - 1]) if k > 0 else high
     row = units.gram[k + 1]
     square, with_y = products(rows, units, column, low, high, first, row)
     place(units, k, owner, center, g, scale, low, high)
@@ -273,11 +276,9 @@ def copy_units(source: Any, target: Any) -> None:
     target.n = n
     for k in range(n):
         copy_unit(source, k, target, k)
-    gram, moment, new_gram, new_moment = source.gram, source.moment, target.gram, target.moment
+    copy(source.moment, target.moment, n + 1)
     for i in range(n + 1):
-        new_moment[i] = moment[i]
-        for j in range(n + 1):
-            new_gram[i, j] = gram[i, j]
+        copy(source.gram[i], target.gram[i], n + 1)
     target.updates = -1
 
 
@@ -291,9 +292,7 @@ def copy_unit(source: Any, k: int, target: Any, j: int) -> None:
     target.scales[j] = source.scales[k]
     target.low[j] = source.low[k]
     target.high[j] = source.high[k]
-    old, new = source.columns[k], target.columns[j]
-    for i in range(source.high[k] - source.low[k]):
-        new[i] = old[i]
+    copy(source.columns[k], target.columns[j], source.high[k] - source.low[k])
 
 
 @inner
@@ -303,7 +302,8 @@ def arrange(units: Any) -> None:
     Units overlap only with near ones, so that in this order A is banded but for the bias's row, and its factor has
     zeros left of each row's first nonzero (the envelope).
     """
-    n, order, centers, ordered, low, high = units.n, units.order, units.centers, units.ordered, units.low, units.high
+    n, order, centers = units.n, units.order, units.centers
+    ordered, low, high = units.ordered, units.low, units.high
     for k in range(n):
         at = k
         while at > 0 and centers[order[at - 1] - 1, 0] > centers[k, 0]:
@@ -318,7 +318,7 @@ def arrange(units: Any) -> None:
         while first > 0 and ordered[first - 1] > low[k]:
             first -= 1
         units.first[i] = first
-        reach = max(reach, high[k])
+        reach = larger(reach, high[k])
         ordered[i] = reach  # of all units so far
 
 

@@ -21,13 +21,13 @@ from scipy.special import gammaincinv, gammaln, ndtr, stdtrit
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
 from porbnet.base.distributions import LogNormal
 from porbnet.base.parameters import NUMBER, Parameter, law_of
 from porbnet.base.records import Record
 from porbnet.base.region import Region
 from porbnet.base.scaling import Scaling
-from porbnet.kernels.random import accept, gamma, is_unknown, log_law
+from porbnet.kernels.random import accept, gamma, is_unknown, log_law, normal, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.likelihood.base import Drawn, Likelihood, Mixture
 from porbnet.likelihood.gaussian import checked_level, noise_parameter
@@ -50,7 +50,7 @@ class Tails(Record):
     CARRIED = ("kept",)
 
 
-@inner
+@hot
 def log_tails(state: Any, noise: float, freedom: float, errors: Any) -> float:
     """Log density of (log σ, log ν) given residuals with Student-t errors."""
     total = 0.0
@@ -71,13 +71,14 @@ def log_tails(state: Any, noise: float, freedom: float, errors: Any) -> float:
 @inner
 def augment(state: Any, rng: Any) -> None:
     """σ and ν by Metropolis steps of many lengths, then the weights of the observations."""
-    values, laws, errors, place = state.values, state.laws, state.rows.errors, state.errors.freedom
+    values, laws, errors = state.values, state.laws, state.rows.errors
+    place = state.errors.freedom
     noise, freedom, current = values[NOISE], values[place], 0.0
     noise_moves, freedom_moves = is_unknown(laws, NOISE), is_unknown(laws, place)
     for step in range(TAIL_STEPS + 1):
-        length = 0.0 if step == 0 else math.exp(-3.0 * rng.random())
-        new_noise = noise * math.exp(0.5 * length * rng.standard_normal()) if noise_moves else noise
-        new_freedom = freedom * math.exp(length * rng.standard_normal()) if freedom_moves else freedom
+        length = 0.0 if step == 0 else math.exp(-3.0 * uniform(rng))
+        new_noise = noise * math.exp(0.5 * length * normal(rng)) if noise_moves else noise
+        new_freedom = freedom * math.exp(length * normal(rng)) if freedom_moves else freedom
         value = log_tails(state, new_noise, new_freedom, errors)
         if step == 0 or accept(value - current, rng):
             noise, freedom, current = new_noise, new_freedom, value

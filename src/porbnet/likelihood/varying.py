@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
-from porbnet.base.compiled import fast_exp, inner
+from porbnet.base.compiled import fast_exp, hot
 from porbnet.base.distributions import LogNormal
 from porbnet.base.parameters import Parameter
 from porbnet.base.records import Record
@@ -26,6 +26,7 @@ from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.functions.interpolation import interpolation_weights
 from porbnet.kernels.curves import curve_record
 from porbnet.kernels.process import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, expand_given
+from porbnet.kernels.random import uniform
 from porbnet.kernels.state import NOISE, Curve
 from porbnet.likelihood.base import Drawn
 from porbnet.likelihood.gaussian import GaussianErrors, checked_level, noise_parameter
@@ -52,7 +53,7 @@ class NoiseCurve(Record):
     CARRIED = ("curve",)
 
 
-@inner
+@hot
 def at_observations(noise: Any, table: Any, out: Any) -> None:
     """A noise curve at the observations, from its values at the knots."""
     knots, shares = noise.knots, noise.shares
@@ -63,7 +64,7 @@ def at_observations(noise: Any, table: Any, out: Any) -> None:
         out[i] = h
 
 
-@inner
+@hot
 def curve_log_likelihood(rows: Any, cosine: float, sine: float, squares: Any) -> float:
     """-½ Σ_n squares_n exp(-2 h_n), the part of log L that is not linear in the curve.
 
@@ -78,7 +79,7 @@ def curve_log_likelihood(rows: Any, cosine: float, sine: float, squares: Any) ->
     return -0.5 * float(total)
 
 
-@inner
+@hot
 def curve_update(noise: Any, counts: Any, squares: Any, rng: Any) -> None:
     """One elliptical slice update of the noise curve given the residuals; its table is left stale.
 
@@ -94,12 +95,12 @@ def curve_update(noise: Any, counts: Any, squares: Any, rng: Any) -> None:
     for i in range(len(squares)):
         along += counts[i] * rows[1, i]
         across += counts[i] * rows[2, i]
-    height = curve_log_likelihood(rows, 0.0, 0.0, squares) + math.log(1.0 - rng.random())
-    width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
-    low = -width * rng.random()
+    height = curve_log_likelihood(rows, 0.0, 0.0, squares) + math.log(1.0 - uniform(rng))
+    width = 2.0 * math.pi * math.exp(-uniform(rng) * LOG_ARCS)
+    low = -width * uniform(rng)
     high = low + width
     for _ in range(MOST_SHRINKS):
-        angle = low + rng.random() * (high - low)
+        angle = low + uniform(rng) * (high - low)
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
         if curve_log_likelihood(rows, cosine, sine, squares) - cosine * along - sine * across > height:
             z, axes = curve.z, curve.axes
@@ -114,7 +115,7 @@ def curve_update(noise: Any, counts: Any, squares: Any, rng: Any) -> None:
             high = angle
 
 
-@inner
+@hot
 def augment(state: Any, rng: Any) -> None:
     """Several updates of the noise curve; its table, which `weigh` sets, must be of the current coefficients."""
     noise, errors, counts = state.errors, state.rows.errors, state.rows.counts
@@ -126,7 +127,7 @@ def augment(state: Any, rng: Any) -> None:
         curve_update(noise, counts, squares, rng)
 
 
-@inner
+@hot
 def weigh(state: Any) -> None:
     """Relative precisions e^(-2 h_n), times what is known of them; and the table of h."""
     noise, rows = state.errors, state.rows

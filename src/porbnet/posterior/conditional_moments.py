@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.compiled import Passed, apply_to, inner, kernel
+from porbnet.base.compiled import Passed, apply_to, hot, inner, kernel
 from porbnet.base.records import Record
 from porbnet.kernels.gaussian import refresh, weigh
-from porbnet.kernels.state import IntArray
+from porbnet.kernels.state import IntArray, State
 from porbnet.kernels.units import unit_values
-from porbnet.sampling.conditional import Conditional, StoredDraws, conditional_state, put_draw, stored_draws
+from porbnet.kernels.vectors import copy, larger, smaller
+from porbnet.kernels.views import part, row_part
+from porbnet.sampling.conditional import StoredDraws, conditional_state, put_draw, stored_draws
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
 
@@ -38,7 +40,7 @@ class Block(Record):
     variance: FloatArray
 
 
-@inner
+@hot
 def block_moments(x: Any, start: int, stop: int, state: Any, block: Any) -> None:
     """Mean and variance of f at the points [start, stop) of sorted inputs x, for the current m and P."""
     units, columns, inverse = state.units, block.columns, state.units.inverse
@@ -51,31 +53,28 @@ def block_moments(x: Any, start: int, stop: int, state: Any, block: Any) -> None
         block.low[k], block.high[k] = a, b
         weight, column = units.mean[k + 1], columns[k]
         own, with_bias = inverse[k + 1, k + 1], 2.0 * bias * inverse[k + 1, 0]
-        mean, variance = block.mean[a - start : b - start], block.variance[a - start : b - start]
+        mean, variance = part(block.mean, a - start, b - start), part(block.variance, a - start, b - start)
         for i in range(b - a):
             v = column[i]
             mean[i] += weight * v
             variance[i] += v * (own * v + with_bias)
         for j in range(k):
             shift = block.low[j]
-            first, last = max(a, shift), min(b, block.high[j])
+            first, last = larger(a, shift), smaller(b, block.high[j])
             if first < last:
                 p = 2.0 * inverse[k + 1, j + 1]
-                mine, other = columns[k, first - a : last - a], columns[j, first - shift : last - shift]
-                variance = block.variance[first - start : last - start]
+                mine, other = (
+                    row_part(columns, k, first - a, last - a),
+                    row_part(columns, j, first - shift, last - shift),
+                )
+                variance = part(block.variance, first - start, last - start)
                 for i in range(last - first):
                     variance[i] += p * mine[i] * other[i]
 
 
 @inner
-def prepare(state: Any, draws: Any, draw: int, reweigh: Any) -> None:
-    """Rows, units, m and P of one stored draw."""
-    if reweigh is not None:  # seen when compiling
-        kept = state.errors.kept
-        for i in range(len(kept)):
-            kept[i] = draws.kept[draw, i]
-        apply_to(reweigh, state)
-        weigh(state.rows)
+def prepare(state: Any, draws: Any, draw: int) -> None:
+    """Units, m and P of one stored draw, for rows weighted as it says."""
     put_draw(state, draws, draw, draws.offsets[draw], draws.offsets[draw + 1])
     refresh(state)
 
@@ -91,9 +90,13 @@ def moments_kernel(
     """
     n_points, length = x.shape[1], len(block.mean)
     for draw in range(first, last):
-        prepare(state, draws, draw, reweigh)
+        if reweigh is not None:  # seen when compiling
+            copy(draws.kept[draw], state.errors.kept, len(state.errors.kept))
+            apply_to(reweigh, state)
+            weigh(state.rows)
+        prepare(state, draws, draw)
         for start in range(0, n_points, length):
-            stop = min(start + length, n_points)
+            stop = smaller(start + length, n_points)
             block_moments(x, start, stop, state, block)
             for i in range(stop - start):
                 sums[0, start + i] += block.mean[i]
@@ -118,7 +121,7 @@ class DrawMoments:
     def __init__(self, problem: Problem, draws: ChainDraws, first: int, last: int) -> None:
         self.first, self.last = first, last
         self.capacity = int(draws.counts[first:last].max(initial=0)) + 1
-        self.state: Conditional = conditional_state(problem, self.capacity)
+        self.state: State = conditional_state(problem, self.capacity)
         self.draws: StoredDraws = stored_draws(draws)
         weigh_kernel = problem.likelihood.weigh
         self.reweigh = None if weigh_kernel is None else Passed(weigh_kernel)
@@ -144,7 +147,7 @@ class DrawMoments:
         moments_kernel(self.state, self.draws, self.first, self.last, self.reweigh, x, block, sums, means, variances)
         return sums
 
-    def at(self, draw: int) -> Conditional:
+    def at(self, draw: int) -> State:
         """The state of one draw, with m and P."""
         none = np.empty((self.state.units.centers.shape[1], 0))
         nothing, empty = np.zeros((3, 0)), np.empty((0, 0))

@@ -9,22 +9,10 @@ import numpy as np
 from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import inner
 from porbnet.base.records import Record
-from porbnet.kernels.state import Component, IntArray, Rows, Tuning, Units, Work, empty_tuning, empty_units, empty_work
+from porbnet.kernels.state import IntArray, State, empty_tuning, empty_units, empty_work
 from porbnet.kernels.units import append, clear, scale_at
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
-
-
-class Conditional(Record):
-    """What the Gaussian algebra of a draw works on; fields as in a chain's state."""
-
-    rows: Rows
-    components: tuple[Component, ...]
-    values: FloatArray
-    errors: Any
-    units: Units
-    work: Work
-    tuning: Tuning
 
 
 class StoredDraws(Record):
@@ -38,17 +26,25 @@ class StoredDraws(Record):
     relative: FloatArray
 
 
-def conditional_state(problem: Problem, capacity: int) -> Conditional:
-    """Room for a draw of up to so many units."""
+def conditional_state(problem: Problem, capacity: int) -> State:
+    """Room for a draw of up to so many units, without what only moves need."""
     n_dims, n_points = problem.most_dims, problem.n_points
-    return Conditional(
+    return State(
         rows=problem.rows(),
         components=tuple(c.record(problem.scaling, 0) for c in problem.components),
         values=np.zeros(len(problem.parameters)),
+        laws=problem.laws,
         errors=problem.errors(),
         units=empty_units(capacity, n_dims, n_points),
+        trial=empty_units(0, n_dims, 0),
         work=empty_work(capacity, n_dims, n_points),
         tuning=empty_tuning([], 0),
+        n_birth_death=0,
+        n_moves=0,
+        n_centered=0,
+        n_marked=0,
+        log_p=0.0,
+        room=0,
     )
 
 

@@ -11,6 +11,8 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import inner
 from porbnet.base.records import Record
 from porbnet.kernels.state import IntArray
+from porbnet.kernels.vectors import copy
+from porbnet.kernels.views import part, row_part
 from porbnet.sampling.draws import PER_UNIT, ChainDraws
 from porbnet.sampling.problem import Problem
 
@@ -89,21 +91,16 @@ def store_common(state: Any, stored: Any, source: Any, bias: float) -> None:
     at, used, n = stored.n, stored.used, source.n
     stored.counts[at] = n
     stored.biases[at] = bias
-    for i in range(len(state.values)):
-        stored.values[at, i] = state.values[i]
-    first = 0
+    copy(state.values, stored.values[at], len(state.values))
+    first, n_dims = 0, source.centers.shape[1]
     for c in range(len(state.components)):
         z = state.components[c].curve.z
-        for i in range(len(z)):
-            stored.curves[at, first + i] = z[i]
+        copy(z, row_part(stored.curves, at, first, first + len(z)), len(z))
         first += len(z)
-    kept = state.errors.kept
-    for i in range(len(kept)):
-        stored.kept[at, i] = kept[i]
+    copy(state.errors.kept, stored.kept[at], len(state.errors.kept))
     for k in range(n):
-        for d in range(source.centers.shape[1]):
-            stored.centers[used + k, d] = source.centers[k, d]
-        stored.relative[used + k] = source.relative[k]
+        copy(source.centers[k], stored.centers[used + k], n_dims)
+    copy(source.relative, part(stored.relative, used, used + n), n)
 
 
 @inner

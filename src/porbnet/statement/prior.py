@@ -56,7 +56,7 @@ class Prior(FunctionPrior):
         Standard deviation of the constant b, in the units of the output.
     noise : float, LogNormal, InverseGamma or Likelihood, optional
         Standard deviation of an observation about f, in the units of the output; an `InverseGamma` is the law of its
-        square. See `porbnet.likelihood` for noise that varies over the input and heavy tails. Not needed for draws of f.
+        square. See `porbnet.likelihood` for noise that varies and for heavy tails. Not needed for draws of f.
     units_per_lengthscale : float, default 2
         κ, how many units there are per lengthscale: more units make f closer to Gaussian and cost more.
     anisotropy : sequence of float, optional

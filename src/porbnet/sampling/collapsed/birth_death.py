@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
 from porbnet.kernels.gaussian import border, count_of, remove
-from porbnet.kernels.random import accept
+from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.state import BLOCK, NOISE
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import (
@@ -43,6 +43,7 @@ from porbnet.kernels.units import (
     scale_at,
     weight_variance,
 )
+from porbnet.kernels.vectors import copy, smaller
 from porbnet.sampling.collapsed.state import STEP_MOVE
 
 BIRTH, DEATH = range(2)
@@ -62,7 +63,7 @@ class Candidate(NamedTuple):
     high: int
 
 
-@inner
+@hot
 def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candidate:
     """Fit the unit at work.center with a given scale, unit `skip` taken out (none if `skip` is the number of units).
 
@@ -70,7 +71,8 @@ def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candid
     becomes m - p m_k / P_kk, p the k-th column of P.
     """
     units, work, noise = state.units, state.work, state.values[NOISE]
-    column, cross, applied, inverse, mean = work.column, work.cross, work.applied, units.inverse, units.mean
+    column, cross, applied = work.column, work.cross, work.applied
+    inverse, mean = units.inverse, units.mean
     low, high = fill_column(state.rows, component, work.center, scale, column)
     square, with_y = products(state.rows, units, column, low, high, np.int64(0), cross)  # type: ignore[arg-type]
     n = units.n + 1
@@ -137,9 +139,7 @@ def insert(state: Any, owner: int, candidate: Candidate, g: float, scale: float)
     gram[k + 1, k + 1] = candidate.square
     units.moment[k + 1] = candidate.with_y
     place(units, k, owner, work.center, g, scale, candidate.low, candidate.high)
-    column, new = work.column, units.columns[k]
-    for i in range(candidate.high - candidate.low):
-        new[i] = column[i]
+    copy(work.column, units.columns[k], candidate.high - candidate.low)
     units.n = k + 1
     units.updates += 1
 
@@ -160,11 +160,11 @@ def unit_of(units: Any, owner: int, n_components: int, which: int) -> int:
 def birth_or_death(state: Any, rng: Any) -> int:
     """One birth-or-death step; see the module's docstring for the ratios. P must be current."""
     units, values, n_components = state.units, state.values, len(state.components)
-    owner = 0 if n_components == 1 else min(int(rng.random() * n_components), n_components - 1)
+    owner = 0 if n_components == 1 else smaller(int(uniform(rng) * n_components), n_components - 1)
     component = state.components[owner]
     shape, level, variance = component.shape, values[component.level], weight_variance(component, values)
     expected, n = level * shape.integral, count_of(units, owner, n_components)
-    if rng.random() < 0.5:
+    if uniform(rng) < 0.5:
         g = draw_center(shape, rng, state.work.center)
         scale = scale_at(component, level * g)
         candidate = fit_candidate(state, component, scale, units.n)
@@ -177,7 +177,7 @@ def birth_or_death(state: Any, rng: Any) -> int:
         return outcome(BIRTH, False)
     if n == 0:
         return outcome(DEATH, False)
-    k = unit_of(units, owner, n_components, min(int(rng.random() * n), n - 1))
+    k = unit_of(units, owner, n_components, smaller(int(uniform(rng) * n), n - 1))
     log_ratio = math.log(n / expected) - log_bayes_factor_of(units, k, variance)
     if accept(log_ratio, rng):
         remove(units, k, state.work.vector)
@@ -199,20 +199,20 @@ def move(state: Any, rng: Any) -> int:
     n = units.n
     if n == 0:
         return IDLE
-    k = min(int(rng.random() * n), n - 1)
+    k = smaller(int(uniform(rng) * n), n - 1)
     owner = units.owner[k]
     component = state.components[owner]
     shape, variance = component.shape, weight_variance(component, values)
-    if rng.random() < LONG_SHARE:
+    if uniform(rng) < LONG_SHARE:
         kind = LONG
         g = draw_center(shape, rng, work.center)
         log_ratio = 0.0
     else:
         kind = LOCAL
         # the length does not depend on where the unit is, so the step is symmetric
-        length = state.tuning.steps[STEP_MOVE] * SHORTEST * math.exp(rng.random() * math.log(LONGEST / SHORTEST))
+        length = state.tuning.steps[STEP_MOVE] * SHORTEST * math.exp(uniform(rng) * math.log(LONGEST / SHORTEST))
         for d in range(component.x.shape[0]):
-            work.center[d] = units.centers[k, d] + length * rng.standard_normal()
+            work.center[d] = units.centers[k, d] + length * normal(rng)
         if not inside(shape, work.center):
             return outcome(kind, False)
         g = relative_intensity(shape, work.center)

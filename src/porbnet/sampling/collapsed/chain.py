@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.compiled import Passed
-from porbnet.kernels.state import NOISE, Tuning, empty_tuning, empty_units, empty_work, enlarged, padded
+from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, enlarged, padded
 from porbnet.sampling.chain import BaseChain
-from porbnet.sampling.collapsed.state import FIRST_STEPS, State
+from porbnet.sampling.collapsed.state import FIRST_STEPS
 from porbnet.sampling.collapsed.sweep import KINDS, run
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.moves import Move

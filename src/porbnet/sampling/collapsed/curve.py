@@ -32,6 +32,7 @@ from typing import Any
 from porbnet.base.compiled import inner
 from porbnet.kernels.gaussian import log_marginal
 from porbnet.kernels.process import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, expand_given, follow_law
+from porbnet.kernels.random import uniform
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import (
     append_right,
@@ -43,6 +44,7 @@ from porbnet.kernels.units import (
     scale_at,
     set_intensity,
 )
+from porbnet.kernels.vectors import combine, copy
 
 CENTERED, MARKED = range(2)
 LOG_SPREADS = math.log(1e4)  # from the largest to the smallest that counts
@@ -55,9 +57,11 @@ def draw_marks(state: Any, owner: int, rng: Any) -> int:
     Along the first coordinate the points of the unit-rate process are λ* to a width of the box, whose volume is one.
     """
     units, component = state.units, state.components[owner]
-    shape, points, marks, level = component.shape, component.points, component.marks, state.values[component.level]
-    n_dims, n, place, width = points.shape[1], 0, 0, shape.widths[0]
-    at = -width * math.log(1.0 - rng.random()) / level
+    shape, points, marks = component.shape, component.points, component.marks
+    level = state.values[component.level]
+    n_dims, n, place = points.shape[1], 0, 0
+    width = shape.widths[0]
+    at = -width * math.log(1.0 - uniform(rng)) / level
     while place < units.n or at < width:
         if place < units.n and units.owner[units.order[place] - 1] != owner:
             place += 1
@@ -66,15 +70,15 @@ def draw_marks(state: Any, owner: int, rng: Any) -> int:
             k = units.order[place] - 1
             for d in range(n_dims):
                 points[n, d] = units.centers[k, d]
-            marks[n] = rng.random() * level * units.relative[k]
+            marks[n] = uniform(rng) * level * units.relative[k]
             place += 1
             n += 1
             continue
         points[n, 0] = at
         for d in range(1, n_dims):
-            points[n, d] = rng.random() * shape.widths[d]
-        at -= width * math.log(1.0 - rng.random()) / level
-        mark = rng.random() * level
+            points[n, d] = uniform(rng) * shape.widths[d]
+        at -= width * math.log(1.0 - uniform(rng)) / level
+        mark = uniform(rng) * level
         if mark >= level * relative_intensity(shape, points[n]):
             marks[n] = mark
             n += 1
@@ -94,7 +98,8 @@ def centers_log_density(shape: Any, units: Any, owner: int, level: float) -> flo
 @inner
 def log_likelihood(state: Any, owner: int, kind: int, n_marked: int) -> float:
     """The log L of the curve in curve.trial_table, see the module's docstring; leaves the proposed units in `trial`."""
-    rows, units, trial, component = state.rows, state.units, state.trial, state.components[owner]
+    rows, units, trial = state.rows, state.units, state.trial
+    component = state.components[owner]
     level, points, marks = state.values[component.level], component.points, component.marks
     set_intensity(component.curve, component.curve.trial_table, component.trial)
     clear(rows, trial)
@@ -131,35 +136,32 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
         return IDLE  # A cannot be factored: nothing to compare with
     units, component = state.units, state.components[owner]
     curve, shape, level = component.curve, component.shape, state.values[component.level]
-    height = state.log_p + math.log(1.0 - rng.random())
+    height = state.log_p + math.log(1.0 - uniform(rng))
     if kind == CENTERED:
         height += centers_log_density(shape, units, owner, level)
     arrange(units)
     n_marked = draw_marks(state, owner, rng) if kind == MARKED else 0
     draw_ellipse(curve, of_law, rng)
-    z, axes, table, tables, trial_z, trial_table = (
-        curve.z, curve.axes, curve.table, curve.tables, curve.trial_z, curve.trial_table,
-    )  # fmt: skip
+    z, axes, table = curve.z, curve.axes, curve.table
+    tables, trial_z, trial_table = curve.tables, curve.trial_z, curve.trial_table
     if not of_law:  # the curve is linear in its coefficients: on an ellipse it is a combination of three
         for j in range(2):
             expand_given(curve, axes[j], z, tables[j])
-    least = math.exp(LOG_SPREADS * (1.0 - 2.0 * rng.random())) if of_law else 0.0  # half the time above all
-    width = 2.0 * math.pi * math.exp(-rng.random() * LOG_ARCS)
-    low = -width * rng.random()
+    least = math.exp(LOG_SPREADS * (1.0 - 2.0 * uniform(rng))) if of_law else 0.0  # half the time above all
+    width = 2.0 * math.pi * math.exp(-uniform(rng) * LOG_ARCS)
+    low = -width * uniform(rng)
     high, value, change = low + width, 0.0, 0.0
     for shrinks in range(MOST_SHRINKS + 1):
         if shrinks == MOST_SHRINKS:
             return outcome(kind, False)
-        angle = low + rng.random() * (high - low)
+        angle = low + uniform(rng) * (high - low)
         cosine, sine = math.cos(angle) - 1.0, math.sin(angle)
-        for i in range(len(z)):
-            trial_z[i] = z[i] + cosine * axes[0, i] + sine * axes[1, i]
+        combine(trial_z, z, cosine, axes[0], sine, axes[1])
         if of_law:
             change = follow_law(curve, least, trial_z)
             expand(curve, trial_z, trial_table)
         else:
-            for i in range(len(table)):
-                trial_table[i] = table[i] + cosine * tables[0, i] + sine * tables[1, i]
+            combine(trial_table, table, cosine, tables[0], sine, tables[1])
         value = log_likelihood(state, owner, kind, n_marked)
         if value + change > height:
             break
@@ -167,12 +169,9 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
             low = angle
         else:
             high = angle
-    for i in range(len(z)):
-        z[i] = trial_z[i]
-    values, trial_values = shape.values, component.trial.values
-    for i in range(len(table)):
-        table[i] = trial_table[i]
-        values[i] = trial_values[i]
+    copy(trial_z, z, len(z))
+    copy(trial_table, table, len(table))
+    copy(component.trial.values, shape.values, len(table))
     shape.integral = component.trial.integral
     complete(state.trial)
     copy_units(state.trial, units)

@@ -24,10 +24,11 @@ from typing import Any
 
 from porbnet.base.compiled import inner
 from porbnet.kernels.gaussian import count_of, log_marginal
-from porbnet.kernels.random import accept, is_unknown, log_law, poisson
+from porbnet.kernels.random import accept, is_unknown, log_law, normal, poisson, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import append, clear, complete, copy_units, draw_center, rebuild, scale_at
+from porbnet.kernels.vectors import larger, smaller
 from porbnet.sampling.collapsed.state import STEP_AMPLITUDE, STEP_LEVEL, STEP_LEVEL_JUMP, STEP_NOISE
 
 MOST_SHRINKS = 60
@@ -81,18 +82,19 @@ def slice_update(state: Any, owner: int, which: int, step: int, rng: Any) -> int
     values, tuning = state.values, state.tuning
     width, old = tuning.steps[step], values[which]
     if owner >= 0:
-        width = min(width, math.log(MOST_GROWTH))
+        width = smaller(width, math.log(MOST_GROWTH))
     current = math.log(old)
-    left = current - width * rng.random()
+    left = current - width * uniform(rng)
     right = left + width
     # one loop with one call of the target, which is large and compiled where it is called: first time for the height
-    at, proposal, height, shrinks = current, current, 0.0, -1
+    at, proposal, height = current, current, 0.0
+    shrinks = -1
     while shrinks < MOST_SHRINKS:
         value = log_target(state, owner, which, at)
         if shrinks < 0:
             if value == -math.inf:
                 break  # A cannot be factored: nothing to compare with
-            height = value + math.log(1.0 - rng.random())
+            height = value + math.log(1.0 - uniform(rng))
         elif value > height:
             proposal = at
             break
@@ -100,7 +102,7 @@ def slice_update(state: Any, owner: int, which: int, step: int, rng: Any) -> int
             left = at
         else:
             right = at
-        at = left + rng.random() * (right - left)
+        at = left + uniform(rng) * (right - left)
         shrinks += 1
     if tuning.adapt > 0.0:
         wanted = WIDTH_FACTOR * abs(proposal - current) + 1e-3
@@ -139,11 +141,12 @@ def level_update(state: Any, owner: int, rng: Any) -> int:
 @inner
 def level_jump(state: Any, owner: int, rng: Any) -> int:
     """Level with units: the non-centered step; state.log_p must be current."""
-    rows, units, trial, work, tuning = state.rows, state.units, state.trial, state.work, state.tuning
+    rows, units, trial = state.rows, state.units, state.trial
+    work, tuning = state.work, state.tuning
     component = state.components[owner]
     which, shape = component.level, component.shape
     old = state.values[which]
-    new = old * math.exp(tuning.steps[STEP_LEVEL_JUMP] * rng.standard_normal())
+    new = old * math.exp(tuning.steps[STEP_LEVEL_JUMP] * normal(rng))
     if new > MOST_GROWTH * old or old > MOST_GROWTH * new:
         return outcome(0, False)
     clear(rows, trial)
@@ -151,7 +154,7 @@ def level_jump(state: Any, owner: int, rng: Any) -> int:
         g, scale = units.relative[k], units.scales[k]
         stays = True
         if units.owner[k] == owner:
-            stays = new >= old or rng.random() * old < new
+            stays = new >= old or uniform(rng) * old < new
             scale = scale_at(component, new * g)
         if stays:
             append(rows, state.components, trial, units.owner[k], units.centers[k], g, scale, work.cross)
@@ -166,5 +169,5 @@ def level_jump(state: Any, owner: int, rng: Any) -> int:
         copy_units(trial, units)
     if tuning.adapt > 0.0:
         change = tuning.adapt * ((1.0 if accepted else 0.0) - 0.35)
-        tuning.steps[STEP_LEVEL_JUMP] = min(max(tuning.steps[STEP_LEVEL_JUMP] * math.exp(change), 1e-3), 3.0)
+        tuning.steps[STEP_LEVEL_JUMP] = smaller(larger(tuning.steps[STEP_LEVEL_JUMP] * math.exp(change), 1e-3), 3.0)
     return outcome(0, accepted)

@@ -13,6 +13,7 @@ from porbnet.kernels.gaussian import draw_weights, log_marginal, needs_refresh, 
 from porbnet.kernels.random import is_unknown, poisson
 from porbnet.kernels.tally import tally
 from porbnet.kernels.units import append, clear, complete, copy_units, draw_center, rebuild, scale_at, set_curve
+from porbnet.kernels.vectors import larger, smaller
 from porbnet.sampling.collapsed.birth_death import birth_or_death, move
 from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
@@ -32,7 +33,7 @@ BIRTH_DEATH, MOVE, JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 0, 2, 4, 5, 6, 7
 def unit_moves(state: Any, rng: Any) -> None:
     """Births, deaths and moves of units, in turns."""
     units = state.units
-    for i in range(max(state.n_birth_death, state.n_moves)):
+    for i in range(larger(state.n_birth_death, state.n_moves)):
         if needs_refresh(units):
             refresh(state)
         if i < state.n_birth_death:
@@ -123,7 +124,7 @@ def start(state: Any, rng: Any) -> None:
         component = state.components[c]
         level, shape, center = state.values[component.level], component.shape, state.work.center
         room = len(state.units.scales) - 1 - state.units.n
-        for _ in range(min(poisson(level * shape.integral, rng), room)):
+        for _ in range(smaller(poisson(level * shape.integral, rng), room)):
             g = draw_center(shape, rng, center)
             scale = scale_at(component, level * g)
             append(state.rows, state.components, state.units, c, center, g, scale, state.work.cross)

@@ -17,21 +17,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
-from porbnet.kernels.random import accept
+from porbnet.base.compiled import hot, inner
+from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome
 from porbnet.kernels.units import draw_center
+from porbnet.kernels.views import part
 from porbnet.sampling.published.target import add_unit, copy_unit, place_unit
 
 BIRTH, DEATH = range(2)
 
 
-@inner
+@hot
 def log_likelihood_ratio(network: Any, k: int, weight: float, noise: float) -> float:
     """Log L'/L of adding `weight` times unit k's column to f."""
     low = network.low[k]
-    e, column = network.residual[low : network.high[k]], network.columns[k]
+    e, column = part(network.residual, low, network.high[k]), network.columns[k]
     with_e, square = 0.0, 0.0
     for i in range(len(e)):
         with_e += e[i] * column[i]
@@ -40,28 +41,30 @@ def log_likelihood_ratio(network: Any, k: int, weight: float, noise: float) -> f
 
 
 @inner
-def log_proposal_ratio(shape: Any, level: float, uniform: bool, g: float, width: int) -> float:
+def log_proposal_ratio(shape: Any, level: float, anywhere: bool, g: float, width: int) -> float:
     """Log λ(c') |C| / K of a unit with relative intensity g among K, or log Λ / K."""
-    return math.log(level * (g if uniform else shape.integral) / width)
+    return math.log(level * (g if anywhere else shape.integral) / width)
 
 
 @inner
 def birth_or_death(state: Any, rng: Any) -> int:
     """One proposal; the network must be evaluated and stays so."""
-    network, shape, component, values = state.network, state.plug, state.components[0], state.values
-    n, noise, level, uniform = network.n, values[NOISE], values[component.level], len(component.curve.z) > 0
-    if rng.random() < 0.5:
+    network, shape, component = state.network, state.plug, state.components[0]
+    values = state.values
+    n, noise, level = network.n, values[NOISE], values[component.level]
+    anywhere = len(component.curve.z) > 0
+    if uniform(rng) < 0.5:
         center = network.centers[n]  # the first free place
-        if uniform:
+        if anywhere:
             for d in range(len(center)):
-                center[d] = rng.random() * shape.widths[d]
+                center[d] = uniform(rng) * shape.widths[d]
         else:
             draw_center(shape, rng, center)
-        weight = math.sqrt(component.weight_factor) * values[component.amplitude] * rng.standard_normal()
+        weight = math.sqrt(component.weight_factor) * values[component.amplitude] * normal(rng)
         network.weights[n] = weight
         place_unit(state, shape, level, network, n)
         log_ratio = log_likelihood_ratio(network, n, weight, noise)
-        log_ratio += log_proposal_ratio(shape, level, uniform, network.relative[n], n + 1)
+        log_ratio += log_proposal_ratio(shape, level, anywhere, network.relative[n], n + 1)
         if not accept(log_ratio, rng):
             return outcome(BIRTH, False)
         add_unit(network, n, weight)
@@ -69,9 +72,9 @@ def birth_or_death(state: Any, rng: Any) -> int:
         return outcome(BIRTH, True)
     if n == 0:
         return outcome(DEATH, False)
-    k = min(int(rng.random() * n), n - 1)
+    k = min(int(uniform(rng) * n), n - 1)
     log_ratio = log_likelihood_ratio(network, k, -network.weights[k], noise)
-    log_ratio -= log_proposal_ratio(shape, level, uniform, network.relative[k], n)
+    log_ratio -= log_proposal_ratio(shape, level, anywhere, network.relative[k], n)
     if not accept(log_ratio, rng):
         return outcome(DEATH, False)
     add_unit(network, k, -network.weights[k])

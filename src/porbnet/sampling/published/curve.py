@@ -17,18 +17,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
 from porbnet.kernels.process import expand
+from porbnet.kernels.random import normal
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome
 from porbnet.kernels.units import set_intensity
+from porbnet.kernels.views import part
 from porbnet.sampling.published.hmc import finish, step_size
 from porbnet.sampling.published.state import DUAL_CURVE
 from porbnet.sampling.published.target import by_intensity, copy_network, corner_of, evaluate, sum_of_squares, unit_sums
 from porbnet.sampling.published.thinning import thinned_share
 
 
-@inner
+@hot
 def contract(curve: Any, by_knot: Any, by_z: Any) -> None:
     """Transpose of `expand`: set by_z = Bᵀ by_knot, one basis after the other, axis by axis."""
     n_dims, ranks = len(curve.sizes), curve.ranks[0]
@@ -46,7 +48,7 @@ def contract(curve: Any, by_knot: Any, by_z: Any) -> None:
         # the tensor is (left, size, right); it becomes (left, rank, right)
         for a in range(left):
             for m in range(rank):
-                basis = curve.bases[start + m * size : start + (m + 1) * size]
+                basis = part(curve.bases, start + m * size, start + (m + 1) * size)
                 for r in range(right):
                     total = 0.0
                     for g in range(size):
@@ -89,10 +91,11 @@ def curve_log_density(state: Any, network: Any) -> float:
     return float(total)
 
 
-@inner
+@hot
 def curve_gradient(state: Any, network: Any) -> None:
     """Gradient of `curve_log_density` into path.by_z."""
-    component, path, thinned, noise = state.components[0], state.path, state.thinned, state.values[NOISE]
+    component, path, thinned = state.components[0], state.path, state.thinned
+    noise = state.values[NOISE]
     precision, x, by_knot = 1.0 / (noise * noise), component.x, path.by_knot
     for i in range(len(by_knot)):
         by_knot[i] = 0.0
@@ -145,12 +148,13 @@ def curve_energy(state: Any, network: Any) -> float:
 @inner
 def curve_update(state: Any, rng: Any) -> int:
     """One trajectory of z; the network must be evaluated under the current intensity, and stays so."""
-    network, trial, component, path = state.network, state.trial, state.components[0], state.path
+    network, trial, component = state.network, state.trial, state.components[0]
+    path = state.path
     curve, shape = component.curve, component.shape
     copy_network(network, trial)
     for i in range(len(curve.z)):
         path.z[i] = curve.z[i]
-        path.momentum[i] = rng.standard_normal()
+        path.momentum[i] = normal(rng)
     for i in range(len(curve.table)):
         path.shape.values[i] = shape.values[i]
     energy = curve_energy(state, trial)

@@ -20,7 +20,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import inner
-from porbnet.kernels.random import accept
+from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import scale_at
 from porbnet.sampling.published.state import DUAL_NETWORK
@@ -53,11 +53,11 @@ def lengths(state: Any) -> tuple[float, float, float]:
 def draw_momenta(state: Any, network: Any, rng: Any) -> None:
     """Fresh momenta p ~ N(0, I)."""
     motion = state.motion
-    motion.bias = rng.standard_normal() if state.rows.has_bias == 1 else 0.0
+    motion.bias = normal(rng) if state.rows.has_bias == 1 else 0.0
     for k in range(network.n):
-        motion.weight[k] = rng.standard_normal()
+        motion.weight[k] = normal(rng)
         for d in range(network.centers.shape[1]):
-            motion.center[k, d] = rng.standard_normal()
+            motion.center[k, d] = normal(rng)
 
 
 @inner
@@ -120,7 +120,7 @@ def leapfrog(state: Any, network: Any, n_steps: int, step: float) -> bool:
 def step_size(state: Any, row: int, rng: Any) -> float:
     """The step of the next trajectory: the last tried in warm-up, their average afterwards; a little different each."""
     log_step = state.dual[row, 0] if state.tuning.adapt > 0.0 else state.dual[row, 1]
-    return float(math.exp(log_step) * (1.0 + JITTER * (2.0 * rng.random() - 1.0)))
+    return float(math.exp(log_step) * (1.0 + JITTER * (2.0 * uniform(rng) - 1.0)))
 
 
 @inner

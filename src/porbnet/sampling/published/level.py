@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import inner
-from porbnet.kernels.random import accept, log_law
+from porbnet.kernels.random import accept, log_law, normal
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome
 from porbnet.sampling.published.state import STEP_LEVEL
@@ -47,9 +47,10 @@ def log_level_density(state: Any, level: float, network: Any) -> float:
 @inner
 def level_update(state: Any, rng: Any) -> int:
     """One Metropolis step of the level; the network must be evaluated and stays so."""
-    network, trial, component, tuning = state.network, state.trial, state.components[0], state.tuning
+    network, trial, component = state.network, state.trial, state.components[0]
+    tuning = state.tuning
     old = state.values[component.level]
-    new = old * math.exp(math.exp(tuning.steps[STEP_LEVEL]) * rng.standard_normal())
+    new = old * math.exp(math.exp(tuning.steps[STEP_LEVEL]) * normal(rng))
     copy_network(network, trial)
     evaluate(state, component.shape, new, trial)
     log_ratio = log_level_density(state, new, trial)

@@ -14,7 +14,7 @@ from typing import Any
 
 from porbnet.base.compiled import inner
 from porbnet.base.parameters import SQUARE_INVERSE_GAMMA
-from porbnet.kernels.random import accept, gamma, log_law
+from porbnet.kernels.random import accept, gamma, log_law, normal
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome, tally
 from porbnet.sampling.published.level import tune
@@ -43,14 +43,15 @@ def log_amplitude_density(state: Any, log_amplitude: float, squares: float, widt
 @inner
 def noise_update(state: Any, first: int, rng: Any) -> None:
     """Noise sd given the residual, each observation counted as often as its weight says; tallied from `first`."""
-    squares, values, laws, tuning = sum_of_squares(state.network), state.values, state.laws, state.tuning
+    squares, values, laws = sum_of_squares(state.network), state.values, state.laws
+    tuning = state.tuning
     if laws[NOISE, 0] == SQUARE_INVERSE_GAMMA:
         drawn = gamma(laws[NOISE, 1] + 0.5 * state.rows.count, rng)
         values[NOISE] = math.sqrt((laws[NOISE, 2] + 0.5 * squares) / drawn)
         return
     for _ in range(N_STEPS):
         old = math.log(values[NOISE])
-        new = old + math.exp(tuning.steps[STEP_NOISE]) * rng.standard_normal()
+        new = old + math.exp(tuning.steps[STEP_NOISE]) * normal(rng)
         accepted = accept(log_noise_density(state, new, squares) - log_noise_density(state, old, squares), rng)
         if accepted:
             values[NOISE] = math.exp(new)
@@ -61,13 +62,14 @@ def noise_update(state: Any, first: int, rng: Any) -> None:
 @inner
 def amplitude_update(state: Any, first: int, rng: Any) -> None:
     """Amplitude given the weights; tallied from `first`."""
-    network, values, tuning, which = state.network, state.values, state.tuning, state.components[0].amplitude
+    network, values, tuning = state.network, state.values, state.tuning
+    which = state.components[0].amplitude
     squares, n = 0.0, network.n
     for k in range(n):
         squares += network.weights[k] * network.weights[k]
     for _ in range(N_STEPS):
         old = math.log(values[which])
-        new = old + math.exp(tuning.steps[STEP_AMPLITUDE]) * rng.standard_normal()
+        new = old + math.exp(tuning.steps[STEP_AMPLITUDE]) * normal(rng)
         log_ratio = log_amplitude_density(state, new, squares, n) - log_amplitude_density(state, old, squares, n)
         accepted = accept(log_ratio, rng)
         if accepted:

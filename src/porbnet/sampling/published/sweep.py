@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import inner, kernel
-from porbnet.kernels.random import is_unknown, poisson
+from porbnet.kernels.random import is_unknown, normal, poisson
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import tally
 from porbnet.kernels.units import draw_center, set_curve
@@ -49,9 +49,9 @@ def start(state: Any, rng: Any) -> None:
     weight_sd = START * math.sqrt(component.weight_factor) * state.values[component.amplitude]
     for k in range(n):
         draw_center(shape, rng, network.centers[k])
-        network.weights[k] = weight_sd * rng.standard_normal()
+        network.weights[k] = weight_sd * normal(rng)
     network.n = n
-    network.bias = START * math.sqrt(state.rows.bias_variance) * rng.standard_normal() if has_bias else 0.0
+    network.bias = START * math.sqrt(state.rows.bias_variance) * normal(rng) if has_bias else 0.0
     evaluate(state, shape, level, network)
     if len(component.curve.z) > 0:
         draw_thinned(shape, level, state.thinned, rng)
@@ -74,7 +74,8 @@ def refresh(state: Any) -> None:
 @inner
 def intensity_step(state: Any, rng: Any) -> None:
     """Step 3; leaves the network evaluated under `state.plug`."""
-    component, network, total, plug = state.components[0], state.network, state.path.total, state.plug
+    component, network, total = state.components[0], state.network, state.path.total
+    plug = state.plug
     shape, has_curve, averaged = component.shape, len(component.curve.z) > 0, state.n_average > 1
     if has_curve and averaged:
         evaluate(state, shape, state.values[component.level], network)
@@ -127,7 +128,7 @@ def is_full(state: Any) -> bool:
 def run(state: Any, stored: Any, first: int, n_sweeps: int, n_warmup: int, thin: int, rng: Any) -> int:
     """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
 
-    A negative `first` is about the start: -1 sets the intensity of the current curve, -2 draws a network from the prior.
+    A negative `first` is about the start: -1 sets the intensity of the current curve, -2 draws a first network.
 
     Stops before a sweep that might need more room than there is, or a draw that might not fit into `stored`. Returns
     how many sweeps were made.

@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from porbnet.base.compiled import inner
+from porbnet.base.compiled import hot, inner
 from porbnet.kernels.state import NOISE, TABLE
 from porbnet.kernels.units import fill_column, relative_intensity, scale_at, weight_variance
+from porbnet.kernels.views import part, row_part
 
 
 @inner
@@ -85,16 +86,16 @@ def place_unit(state: Any, shape: Any, level: float, network: Any, k: int) -> No
     network.high[k] = high
 
 
-@inner
+@hot
 def add_unit(network: Any, k: int, weight: float) -> None:
     """Add a weight times unit k's column to f: take it from the residual."""
     low = network.low[k]
-    part, column = network.residual[low : network.high[k]], network.columns[k]
-    for i in range(len(part)):
-        part[i] -= weight * column[i]
+    reached, column = part(network.residual, low, network.high[k]), network.columns[k]
+    for i in range(len(reached)):
+        reached[i] -= weight * column[i]
 
 
-@inner
+@hot
 def evaluate(state: Any, shape: Any, level: float, network: Any) -> None:
     """Everything that follows from centers, weights and bias under an intensity."""
     rows, residual = state.rows, network.residual
@@ -107,7 +108,7 @@ def evaluate(state: Any, shape: Any, level: float, network: Any) -> None:
         add_unit(network, k, network.weights[k])
 
 
-@inner
+@hot
 def sum_of_squares(network: Any) -> float:
     """Squared length of the residual."""
     total, residual = 0.0, network.residual
@@ -133,16 +134,16 @@ def log_density(state: Any, network: Any) -> float:
     )
 
 
-@inner
+@hot
 def unit_sums(x: Any, network: Any, k: int, first: Any) -> tuple[float, float]:
     """Sums over the observations: Σ e φ and Σ e φ r² of unit k, and Σ e φ (x - c) into `first`."""
     low, high = network.low[k], network.high[k]
-    e, column = network.residual[low:high], network.columns[k]
+    e, column = part(network.residual, low, high), network.columns[k]
     total, second = 0.0, 0.0
     for i in range(len(e)):
         total += e[i] * column[i]
     for d in range(len(first)):
-        along, c = x[d, low:high], network.centers[k, d]
+        along, c = row_part(x, d, low, high), network.centers[k, d]
         moment = 0.0
         for i in range(len(e)):
             gap = along[i] - c
@@ -160,7 +161,7 @@ def by_intensity(network: Any, k: int, second: float, precision: float, n_dims: 
     return float(-network.weights[k] * s * s * precision * second / (n_dims * network.relative[k]))
 
 
-@inner
+@hot
 def gradient(state: Any, network: Any, motion: Any) -> None:
     """Gradient of `log_density` into `motion`; the network must be evaluated."""
     rows, component, noise = state.rows, state.components[0], state.values[NOISE]

@@ -19,7 +19,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import inner
-from porbnet.kernels.random import accept, poisson
+from porbnet.kernels.random import accept, normal, poisson, uniform
 from porbnet.kernels.tally import outcome, tally
 from porbnet.kernels.units import relative_intensity
 from porbnet.sampling.published.hmc import reflect
@@ -42,8 +42,8 @@ def draw_thinned(shape: Any, level: float, thinned: Any, rng: Any) -> None:
         if n == len(thinned.places):
             break
         for d in range(len(shape.widths)):
-            thinned.places[n, d] = rng.random() * shape.widths[d]
-        if rng.random() < thinned_share(shape, thinned.places[n]):
+            thinned.places[n, d] = uniform(rng) * shape.widths[d]
+        if uniform(rng) < thinned_share(shape, thinned.places[n]):
             n += 1
     thinned.n = n
 
@@ -54,16 +54,16 @@ def thinned_birth_or_death(state: Any, rng: Any) -> int:
     component, thinned = state.components[0], state.thinned
     shape, level, places = component.shape, state.values[component.level], thinned.places
     n, n_dims = thinned.n, places.shape[1]
-    if rng.random() < 0.5:
+    if uniform(rng) < 0.5:
         for d in range(n_dims):
-            places[n, d] = rng.random() * shape.widths[d]
+            places[n, d] = uniform(rng) * shape.widths[d]
         accepted = accept(math.log(level * thinned_share(shape, places[n]) / (n + 1)), rng)
         if accepted:
             thinned.n = n + 1
         return outcome(BIRTH, accepted)
     if n == 0:
         return outcome(DEATH, False)
-    m = min(int(rng.random() * n), n - 1)
+    m = min(int(uniform(rng) * n), n - 1)
     accepted = accept(math.log(n / (level * thinned_share(shape, places[m]))), rng)
     if accepted:
         for d in range(n_dims):
@@ -81,7 +81,7 @@ def move_thinned(state: Any, first: int, rng: Any) -> None:
     proposal = places[n]
     for m in range(n):
         for d in range(n_dims):
-            way = STEP * widths[d] * rng.standard_normal()
+            way = STEP * widths[d] * normal(rng)
             proposal[d] = reflect(places[m, d] + way, widths[d])[0]
         old, new = thinned_share(shape, places[m]), thinned_share(shape, proposal)
         accepted = accept(math.log(new / old), rng)
