@@ -9,14 +9,15 @@ import porbnet
 
 ROOT = Path(porbnet.__file__).parent
 
-# The rooms of the house, from left to right: a module may import from rooms to the left of its own, and from its own.
+# The rooms of the house, from left to right: a module imports from rooms to the left of its own and from its own.
 ROOMS = (
-    "errors",
-    "base",
-    "functions",
+    "errors",  # exceptions and warnings
+    "base",  # checks, seeds, laws and parameters, compiling, records
+    "functions",  # networks, Gaussian processes on grids, interpolation, quadrature
     "intensity",
-    "noise",
-    "statement",
+    "kernels",  # what samplers and likelihoods share below Python
+    "likelihood",
+    "statement",  # priors, defaults, advice
     "comparison",
     "sampling",
     "posterior",
@@ -34,6 +35,10 @@ ROOMS = (
     "__main__",
 )
 RANKS = {name: rank for rank, name in enumerate(ROOMS)}
+
+# Inside `sampling`: what both samplers stand on, then the samplers, which do not know of each other, then their names.
+INSIDE = ("problem", "draws", "stored", "chain", "draw_state", "moves", "driver", "collapsed", "published", "samplers")
+APART = {("collapsed", "published"), ("published", "collapsed")}
 
 
 # Methods that hand over to what lies to their right: imported when they are called, and nowhere else.
@@ -132,3 +137,36 @@ def test_a_method_may_hand_over_but_a_module_may_not():
 def test_imports_for_types_are_free():
     text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from porbnet.statement.prior import Prior\n"
     assert not list(violations(ROOT / "intensity" / "base.py", text))
+
+
+def inside_sampling():
+    return [p for p in files() if p.relative_to(ROOT).parts[0] == "sampling" and p.name != "__init__.py"]
+
+
+def imported_within(path, room):
+    """Modules or folders of a room that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = (node.module or "").split(".") if isinstance(node, ast.ImportFrom) else []
+        if parts[:2] == ["porbnet", room]:
+            yield from [parts[2]] if len(parts) > 2 else [alias.name for alias in node.names]
+
+
+@pytest.mark.parametrize("path", inside_sampling(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_flow_one_way_inside_sampling(path):
+    own = path.relative_to(ROOT).parts[1].removesuffix(".py")
+    for name in imported_within(path, "sampling"):
+        assert name == own or INSIDE.index(name) < INSIDE.index(own), f"{own} imports {name}"
+        assert (own, name) not in APART, f"{own} imports {name}"
+
+
+# Files of these names mean the same thing wherever they are: each sampler has its own chain, sweep, state and so on;
+# a command of the command line is named after what it is about.
+SAME_EVERYWHERE = {"__init__", "base", "chain", "sweep", "state", "birth_death", "curve"}
+
+
+def test_one_name_means_one_thing():
+    seen = {}
+    for path in files():
+        if path.parent.name != "commands" and path.stem not in SAME_EVERYWHERE:
+            seen.setdefault(path.stem, []).append(str(path.relative_to(ROOT)))
+    assert {name: where for name, where in seen.items() if len(where) > 1} == {}

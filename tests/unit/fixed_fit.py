@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from porbnet import LogNormal, PoRBNetRegressor, Prior
 from porbnet.intensity import Gamma, SigmoidGP
-from porbnet.noise import VaryingNoise
+from porbnet.likelihood import VaryingNoise
 from porbnet.posterior.diagnostics import diagnose
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.draws import ChainDraws
@@ -39,14 +39,12 @@ def data(n=60):
 
 def _draws(problem, first):
     """N_DRAWS draws that look like a posterior: units crowd where the intensity is high."""
-    n_z, n_noise = len(problem.intensity.z), len(problem.noise.z)
+    n_z, n_noise = problem.components[0].process.n_whitened, len(problem.errors().kept)
     counts = 12 + np.floor(8.0 * halton(first + N_DRAWS, 5)[first:]).astype(np.int64)
     total = int(counts.sum())
     spread = halton(first + total, 7)[first:], halton(first + total, 11)[first:], halton(first + total, 13)[first:]
     u = {base: halton(first + N_DRAWS, base)[first:] for base in (17, 19, 23, 29)}
-    values = np.stack(
-        [0.15 * np.exp(0.6 * u[17] - 0.3), np.exp(u[19] - 0.5), 20.0 + 10.0 * u[23], np.zeros(N_DRAWS)], 1
-    )
+    values = np.stack([0.15 * np.exp(0.6 * u[17] - 0.3), np.exp(u[19] - 0.5), 20.0 + 10.0 * u[23]], 1)
     z = np.zeros((N_DRAWS, n_z))
     z[:, :4] = np.array([0.5, -1.0, 0.7, 0.3]) + 0.6 * (u[29][:, None] - 0.5) * np.array([1.0, 2.0, -1.0, 0.5])
     noise_z = np.zeros((N_DRAWS, n_noise))
@@ -55,9 +53,8 @@ def _draws(problem, first):
     weights = 2.0 * (spread[2] - 0.5)
     zeros = np.zeros(N_DRAWS)
     return ChainDraws(
-        counts=counts, values=values, log_p=zeros, biases=u[19] - 0.5, mean_biases=zeros, intensity_z=z,
-        noise_z=noise_z,
-        row_weight=np.empty((N_DRAWS, 0), np.float32), centers=centers[:, None], relative=expit(4.0 * spread[1] - 2.0),
+        counts=counts, values=values, log_p=zeros, biases=u[19] - 0.5, mean_biases=zeros, curves=z, kept=noise_z,
+        owner=np.zeros(total, dtype=np.int64), centers=centers[:, None], relative=expit(4.0 * spread[1] - 2.0),
         weights=weights, mean_weights=0.9 * weights,
     )  # fmt: skip
 
@@ -65,17 +62,17 @@ def _draws(problem, first):
 def _with_weights(posterior, chain):
     """The draws of a chain with bias and weights at their conditional means given the data, by dense matrices."""
     problem, draws = posterior.problem, posterior.results[chain].draws
-    hyper, data = problem.hyper, problem.data
-    noise = posterior.noise_at(problem.scaling.centers(data.x.T)) / problem.scaling.y_scale
+    (component,), bias_variance = problem.components, problem.rows().bias_variance
+    noise = posterior.noise_at(problem.inputs) / problem.scaling.y_scale
     means = []
     for i in range(N_DRAWS):
         units = slice(*draws.offsets[i : i + 2])
-        scales = hyper.s0 * draws.values[i, 2] * draws.relative[units]
-        phi = np.exp(-0.5 * (scales * (data.x.T - draws.centers[units, 0])) ** 2)
+        scales = component.s0 * draws.values[i, 2] * draws.relative[units]
+        phi = np.exp(-0.5 * (scales * (component.x.T - draws.centers[units, 0])) ** 2)
         phi = np.c_[np.ones(len(phi)), phi] / noise[chain * N_DRAWS + i, :, None]
-        variance = hyper.weight_factor * draws.values[i, 1] ** 2
-        precision = np.diag([1.0 / hyper.bias_variance] + [1.0 / variance] * (phi.shape[1] - 1))
-        means.append(np.linalg.solve(phi.T @ phi + precision, phi.T @ (data.outputs / noise[chain * N_DRAWS + i])))
+        variance = component.weight_factor * draws.values[i, 1] ** 2
+        precision = np.diag([1.0 / bias_variance] + [1.0 / variance] * (phi.shape[1] - 1))
+        means.append(np.linalg.solve(phi.T @ phi + precision, phi.T @ (problem.outputs / noise[chain * N_DRAWS + i])))
     biases, weights = np.array([m[0] for m in means]), np.concatenate([m[1:] for m in means])
     return replace(draws, biases=biases, mean_biases=biases, weights=weights, mean_weights=weights)
 

@@ -257,7 +257,7 @@ def test_bnn_rbf_slope_variance_in_closed_form():
 
 
 def test_bnn_draws_do_not_depend_on_the_batches(monkeypatch):
-    from porbnet.comparison import bnn as module
+    from porbnet.comparison import bnn_prior as module
 
     whole = bnn("tanh").sample(X1, 150, 1)
     monkeypatch.setattr(module, "_MOST_PREACTIVATIONS", 100)

@@ -60,7 +60,7 @@ def test_chunk_length_changes_nothing(reference, seconds, monkeypatch):
 
 def test_storage_in_pieces_changes_nothing(reference, monkeypatch):
     """Room for one draw at a time."""
-    monkeypatch.setattr("porbnet.sampling.collapsed.chain._ROOM", 1)
+    monkeypatch.setattr("porbnet.sampling.chain.MOST_STORED", 1)
     assert same_draws(quiet_fit(X, Y, **FOUR, n_jobs=1), reference)
 
 
@@ -231,10 +231,11 @@ def test_ctrl_c_before_any_draw_raises(tmp_path):
 def test_progress_shows_phase_and_acceptance(reference, monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    run_chains(makers(reference, at=[-1, -1]), n_jobs=1, progress=True, note="compiling kernels, once")
+    monkeypatch.setattr("porbnet.base.compiled._announced", False)
+    run_chains(makers(reference, at=[-1, -1]), n_jobs=1, progress=True, cold=True)
     text = screen.getvalue()
     assert "chain 1" in text and "chain 2" in text and "birth 0." in text
-    assert "compiling kernels, once" in text and "55/55" in text
+    assert text.startswith("porbnet: compiling for this machine, once") and "55/55" in text
 
 
 def test_no_progress_where_there_is_no_terminal(reference, monkeypatch):

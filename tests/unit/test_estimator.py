@@ -239,7 +239,7 @@ def test_a_weight_of_two_is_a_row_twice_and_zero_is_none():
     rows = np.repeat(np.arange(20), weight)
     assert same_draws(quiet_fit(X, y, weight), quiet_fit(X[rows], y[rows]))
     assert same_draws(quiet_fit(X, y, np.ones(20)), quiet_fit(X, y))
-    assert quiet_fit(X, y, [1.0] * 20).posterior_.problem.data.x.shape == (1, 20)
+    assert quiet_fit(X, y, [1.0] * 20).posterior_.problem.n_points == 20
 
 
 def test_precision_two_is_a_row_twice_at_known_noise():
@@ -262,14 +262,15 @@ def test_precision_two_is_a_row_twice_at_known_noise():
 def _log_marginal(problem, draws, i):
     """log p(y) at the units of draw i, by plain NumPy, in the data's own units."""
     k = slice(*draws.offsets[i : i + 2])
-    scale = problem.hyper.s0 * draws.values[i, 2] * draws.relative[k]
-    u = problem.data.x[0]
+    (component,), rows = problem.components, problem.rows()
+    scale = component.s0 * draws.values[i, component.level] * draws.relative[k]
+    u = component.x[0]
     phi = np.exp(-0.5 * (scale * (u[:, None] - draws.centers[k, 0])) ** 2)
     prior, y_scale = problem.prior, problem.scaling.y_scale
     covariance = prior.bias**2 + prior.weight_variance * phi @ phi.T
-    covariance = covariance * np.outer(problem.data.root_weight, problem.data.root_weight) + 0.16 * np.eye(len(u))
-    log_density = stats.multivariate_normal(np.zeros(len(u)), covariance).logpdf(problem.data.y * y_scale)
-    return log_density + np.log(problem.data.root_weight).sum()
+    covariance = covariance * np.outer(rows.root, rows.root) + 0.16 * np.eye(len(u))
+    log_density = stats.multivariate_normal(np.zeros(len(u)), covariance).logpdf(rows.y * y_scale)
+    return log_density + np.log(rows.root).sum()
 
 
 @pytest.mark.parametrize("noise", ["learned", "varying"])
@@ -302,13 +303,14 @@ def log_marginal_likelihood(posterior, i):
     """log p(y) at the units and curves of draw i, by plain NumPy, in the data's own units; every row counts once."""
     problem, draws = posterior.problem, posterior.draws
     k = slice(*draws.offsets[i : i + 2])
-    scale = problem.hyper.s0 * draws.values[i, 2] * draws.relative[k]
-    u, y_scale = problem.data.x[0], problem.scaling.y_scale
+    (component,) = problem.components
+    scale = component.s0 * draws.values[i, component.level] * draws.relative[k]
+    u, y_scale = component.x[0], problem.scaling.y_scale
     phi = np.exp(-0.5 * (scale * (u[:, None] - draws.centers[k, 0])) ** 2)
-    noise = posterior.noise_at(problem.scaling.centers(problem.data.x.T), np.array([i]))[0]
-    weight_variance = problem.hyper.weight_factor * posterior.amplitude[i] ** 2
+    noise = posterior.noise_at(problem.inputs, np.array([i]))[0]
+    weight_variance = component.weight_factor * posterior.amplitude[i] ** 2
     covariance = problem.prior.bias**2 + weight_variance * phi @ phi.T + np.diag(noise**2)
-    return stats.multivariate_normal(np.zeros(len(u)), covariance).logpdf(problem.data.outputs * y_scale)
+    return stats.multivariate_normal(np.zeros(len(u)), covariance).logpdf(problem.outputs * y_scale)
 
 
 def test_half_a_reading_leaves_more_doubt_than_one():
@@ -321,7 +323,7 @@ def test_half_a_reading_leaves_more_doubt_than_one():
 def test_very_many_readings_take_no_more_memory():
     X, y = wave(20)
     fitted = quiet_fit(X, y, np.full(20, 1e5), noise=0.4, n_draws=5, n_warmup=5)
-    assert fitted.posterior_.problem.data.x.shape == (1, 20)
+    assert fitted.posterior_.problem.n_points == 20
 
 
 def test_fractional_weights_have_no_meaning_for_heavy_tails():
@@ -329,7 +331,7 @@ def test_fractional_weights_have_no_meaning_for_heavy_tails():
     for weight in (0.5, 1e9):
         with pytest.raises(StatementError, match=r"sample_weight=.*Student-t errors it must be whole numbers"):
             quiet_fit(X, y, [weight] * 20, noise="robust")
-    assert quiet_fit(X, y, [2.0] * 20, noise="robust", n_draws=5, n_warmup=5).posterior_.problem.data.x.shape == (1, 40)
+    assert quiet_fit(X, y, [2.0] * 20, noise="robust", n_draws=5, n_warmup=5).posterior_.problem.n_points == 40
 
 
 @pytest.mark.parametrize(
@@ -602,7 +604,7 @@ def test_known_noise_per_observation():
     weight = np.ones(30, dtype=int)
     weight[:10] = 0
     left_out = quiet_fit(ROWS, VALUES, weight, noise=sd, lengthscale=0.2)
-    assert left_out.posterior_.problem.data.x.shape[1] == 20
+    assert left_out.posterior_.problem.n_points == 20
 
 
 # --- warnings ------------------------------------------------------------------------------------------------------

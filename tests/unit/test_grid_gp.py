@@ -4,12 +4,19 @@ import numpy as np
 import pytest
 
 from porbnet import LogNormal, Prior
+from porbnet.base.compiled import kernel
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import SigmoidGP
-from porbnet.sampling.collapsed.process import expand
+from porbnet.kernels.process import expand
 from porbnet.sampling.problem import Problem
+
+
+@kernel
+def expanded(curve, z):
+    """Set a curve's table from whitened coefficients."""
+    expand(curve, z, curve.table)
 
 
 def implied_covariance(gp):
@@ -18,7 +25,7 @@ def implied_covariance(gp):
     return knots.T @ knots
 
 
-def kernel(gp, lengthscales):
+def covariance(gp, lengthscales):
     axes = [np.linspace(lo, hi, n) for (lo, hi), n in zip(gp.region.bounds, gp.shape, strict=True)]
     knots = np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1) / lengthscales
     return gp.variance * np.exp(-0.5 * ((knots[:, None, :] - knots[None, :, :]) ** 2).sum(axis=2))
@@ -36,7 +43,7 @@ def kernel(gp, lengthscales):
 )
 def test_covariance_equals_the_kernel(bounds, lengthscales):
     gp = GridGP(Region.of(bounds), 5.0, np.array(lengthscales))
-    np.testing.assert_allclose(implied_covariance(gp), kernel(gp, np.array(lengthscales)), atol=1e-6 * 5.0)
+    np.testing.assert_allclose(implied_covariance(gp), covariance(gp, np.array(lengthscales)), atol=1e-6 * 5.0)
 
 
 @pytest.mark.parametrize("n_dims", [1, 2, 3])
@@ -53,7 +60,7 @@ def test_covariance_of_every_lengthscale(n_dims):
         factor = 2.0**-0.7
         np.testing.assert_allclose(gp.variances(z), 5.0 * factor)
         assert np.all(gp.which_lengthscales(z) == row)
-        np.testing.assert_allclose(knots.T @ knots, factor * kernel(gp, gp.lengthscales[row]), atol=1e-6 * 5.0)
+        np.testing.assert_allclose(knots.T @ knots, factor * covariance(gp, gp.lengthscales[row]), atol=1e-6 * 5.0)
 
 
 def test_lengthscales_beyond_the_last_are_the_last():
@@ -68,13 +75,13 @@ def test_the_sampler_expands_the_same(n_dims, seed):
     curve = SigmoidGP(3.0, LogNormal(2.0, 2.0), [LogNormal(m, 1.3) for m in (1.0, 1.6, 1.2)[:n_dims]])
     prior = Prior(curve, 1.0, region=[(0.0, 1.0), (0.0, 2.0), (-1.0, 0.0)][:n_dims], noise=0.1)
     problem = Problem.of(prior, np.zeros((0, n_dims)), np.zeros(0))
-    field, process = problem.intensity, curve.process(prior.region)
+    record, process = problem.components[0].record(problem.scaling, 0).curve, curve.process(prior.region)
     z = np.random.default_rng(seed).standard_normal((60, process.n_whitened))
     z[:25, -1] = np.linspace(-2.4, 2.4, 25)
     wanted = process.expand(z).reshape(60, -1)
     for row, expected in zip(z, wanted, strict=True):
-        expand(field, row, field.table)
-        np.testing.assert_allclose(field.table, expected, atol=1e-12)
+        expanded(record, row)
+        np.testing.assert_allclose(record.table, expected, atol=1e-12)
 
 
 def test_draws_have_the_shape_of_the_knots(seed):

@@ -12,10 +12,14 @@ from porbnet.base.compiled import fast_exp, kernel
 
 
 @kernel
-def exponentials(x):
-    out = np.empty_like(x)
+def set_exponentials(x, out):
     for i in range(len(x)):
         out[i] = fast_exp(x[i])
+
+
+def exponentials(x):
+    out = np.empty_like(x)
+    set_exponentials(x, out)
     return out
 
 

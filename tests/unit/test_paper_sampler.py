@@ -11,7 +11,7 @@ from sklearn.base import clone
 from porbnet import InverseGamma, LogNormal, PaperSampler, PoRBNetRegressor, Prior
 from porbnet.errors import StatementError
 from porbnet.intensity import Constant, SigmoidGP, UnknownConstant
-from porbnet.noise import RobustNoise, VaryingNoise
+from porbnet.likelihood import RobustNoise, VaryingNoise
 from porbnet.sampling import driver
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.chain import PaperChain
@@ -116,7 +116,7 @@ def test_jobs_and_chunks_change_nothing(monkeypatch):
     reference = quiet_fit(X, Y, **parameters)
     assert same_draws(quiet_fit(X, Y, **parameters, n_jobs=2), reference)
     monkeypatch.setattr(driver, "_CHUNK_SECONDS", 1e-9)
-    monkeypatch.setattr("porbnet.sampling.published.chain._ROOM", 1)
+    monkeypatch.setattr("porbnet.sampling.chain.MOST_STORED", 1)
     assert same_draws(quiet_fit(X, Y, **parameters), reference)
 
 
@@ -172,7 +172,7 @@ def test_room_is_made_as_it_is_needed():
     """A chain that starts with next to no room gives the very same draws."""
     usual, tight = make("curve", QUICK), make("curve", QUICK)
     kept = tight._events()
-    tight._allocate(len(kept["weights"]), len(kept["thinned"]))
+    tight.state = tight._with_room(*tight._rooms(len(kept["weights"]), len(kept["thinned"])))
     tight._set_events(kept)
     capacity = len(tight.state.network.weights)
     for chain in (usual, tight):

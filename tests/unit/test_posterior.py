@@ -117,13 +117,14 @@ def test_mean_networks_average_to_the_mean(fit):
 
 
 def test_chunks_of_points_change_nothing(monkeypatch):
-    from porbnet.posterior.posterior import posterior as module
+    from porbnet.posterior import conditional_moments
+    from porbnet.posterior import posterior as module
 
     posterior, X = model().posterior_, new_points(1, 50)
     whole = np.concatenate([m.mean for _, m in posterior.f_moments(X)], axis=1)
     mean, variance = posterior.mean_and_variance(X)
     monkeypatch.setattr(module, "_MOST_BYTES", 16 * len(posterior) * 7)
-    monkeypatch.setattr(module, "_BLOCK_POINTS", 5)
+    monkeypatch.setattr(conditional_moments, "_BLOCK_POINTS", 5)
     pieces = list(posterior.f_moments(X))
     assert [p[0].stop for p in pieces][:3] == [7, 14, 21]
     np.testing.assert_allclose(np.concatenate([m.mean for _, m in pieces], axis=1), whole, rtol=1e-12)

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
-from porbnet.show.page import page
+from porbnet.show.web_page import page
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor

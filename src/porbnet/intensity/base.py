@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.parameters import INTENSITY, Parameter
+from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
 

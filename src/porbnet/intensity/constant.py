@@ -12,7 +12,7 @@ from scipy import special
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import Gamma, spread_factor
-from porbnet.base.parameters import INTENSITY, Parameter
+from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
 from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level

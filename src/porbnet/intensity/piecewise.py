@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
-from porbnet.base.parameters import Parameter
+from porbnet.base.parameter import Parameter
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level

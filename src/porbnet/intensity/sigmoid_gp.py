@@ -13,7 +13,7 @@ from scipy.special import expit
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import Gamma, LogNormal
-from porbnet.base.parameters import INTENSITY, Parameter
+from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
 from porbnet.functions.grid_gp import GridGP, lengthscale_vector

@@ -10,7 +10,7 @@ import numpy as np
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
-from porbnet.base.parameters import Parameter
+from porbnet.base.parameter import Parameter
 from porbnet.base.region import Region
 from porbnet.errors import PorbnetWarning, StatementError
 from porbnet.functions import quadrature

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import PLAIN, apart, inner
-from porbnet.base.parameters import KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA
+from porbnet.base.parameter import KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA
 
 try:
     if PLAIN:

@@ -15,7 +15,7 @@ from typing import Any
 
 from porbnet.base import checks as _checks
 from porbnet.likelihood.base import Drawn, Likelihood
-from porbnet.likelihood.gaussian import Gaussian
+from porbnet.likelihood.normal import Gaussian
 from porbnet.likelihood.student_t import RobustNoise
 from porbnet.likelihood.varying import VaryingNoise
 

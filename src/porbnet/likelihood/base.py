@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from porbnet.base.checks import FloatArray
-from porbnet.base.parameters import Parameter
+from porbnet.base.parameter import Parameter
 from porbnet.base.records import Record
 from porbnet.base.region import Region
 from porbnet.base.scaling import Scaling

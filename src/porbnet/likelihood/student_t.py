@@ -23,14 +23,14 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import hot, inner
 from porbnet.base.distributions import LogNormal
-from porbnet.base.parameters import NUMBER, Parameter, law_of
+from porbnet.base.parameter import NUMBER, Parameter, law_of
 from porbnet.base.records import Record
 from porbnet.base.region import Region
 from porbnet.base.scaling import Scaling
 from porbnet.kernels.random import accept, gamma, is_unknown, log_law, normal, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.likelihood.base import Drawn, Likelihood, Mixture
-from porbnet.likelihood.gaussian import checked_level, noise_parameter
+from porbnet.likelihood.normal import checked_level, noise_parameter
 
 TAIL_STEPS = 12  # Metropolis steps of σ and ν
 _NEGLIGIBLE = 40.0  # below the largest, in log units, that the integrand's ends may be left out

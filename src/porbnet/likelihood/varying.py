@@ -18,7 +18,7 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import fast_exp, hot
 from porbnet.base.distributions import LogNormal
-from porbnet.base.parameters import Parameter
+from porbnet.base.parameter import Parameter
 from porbnet.base.records import Record
 from porbnet.base.region import Region
 from porbnet.base.scaling import Scaling
@@ -29,7 +29,7 @@ from porbnet.kernels.process import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand
 from porbnet.kernels.random import uniform
 from porbnet.kernels.state import NOISE, Curve
 from porbnet.likelihood.base import Drawn
-from porbnet.likelihood.gaussian import GaussianErrors, checked_level, noise_parameter
+from porbnet.likelihood.normal import GaussianErrors, checked_level, noise_parameter
 
 CURVE_UPDATES = 12  # of the noise curve per step: cheap, and where the noise is least it is slow to move
 CURVE_VARIANCE, CURVE_SHARE = 2.0, 0.15  # by default: variance of h, its lengthscale over the range

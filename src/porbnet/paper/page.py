@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from porbnet.paper.claims import VERDICTS, Claim
-from porbnet.show.page import page
+from porbnet.show.web_page import page
 
 _CSS = """
 body { max-width: 58rem; } h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .2rem; }

@@ -18,7 +18,7 @@ from porbnet.kernels.state import IntArray, State
 from porbnet.kernels.units import unit_values
 from porbnet.kernels.vectors import copy, larger, smaller
 from porbnet.kernels.views import part, row_part
-from porbnet.sampling.conditional import StoredDraws, conditional_state, put_draw, stored_draws
+from porbnet.sampling.draw_state import StoredDraws, conditional_state, put_draw, stored_draws
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
-from porbnet.base.parameters import Parameter, law_of, table_of
+from porbnet.base.parameter import Parameter, law_of, table_of
 from porbnet.base.records import Record
 from porbnet.base.scaling import Scaling
 from porbnet.errors import StatementError

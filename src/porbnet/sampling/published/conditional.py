@@ -11,7 +11,7 @@ from typing import Any
 
 from porbnet.base.compiled import kernel
 from porbnet.kernels.gaussian import refit
-from porbnet.sampling.conditional import conditional_state, put_draw
+from porbnet.sampling.draw_state import conditional_state, put_draw
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored
 

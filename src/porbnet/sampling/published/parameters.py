@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import inner
-from porbnet.base.parameters import SQUARE_INVERSE_GAMMA
+from porbnet.base.parameter import SQUARE_INVERSE_GAMMA
 from porbnet.kernels.random import accept, gamma, log_law, normal
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome, tally

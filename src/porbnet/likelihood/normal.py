@@ -10,7 +10,7 @@ import numpy as np
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import InverseGamma, LogNormal
-from porbnet.base.parameters import OUTPUT, Law, Parameter
+from porbnet.base.parameter import OUTPUT, Law, Parameter
 from porbnet.likelihood.base import Drawn, Likelihood, Mixture
 
 
