@@ -7,9 +7,9 @@ Each mutant is a copy of the step's file with one piece of text replaced, held t
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, estimate_mean, relative_intensity, worst, z_scores
+from collapsed_tools import LIMIT, estimate_mean, worst, z_scores
 from importance import Estimate, Reference, quantities, shares
-from paper_tools import chain_of, mutated, once, records
+from paper_tools import chain_of, evaluate_network, intensity_at, make_room, mutated, records
 from scipy import stats
 from scipy.special import expit
 from test_collapsed_limits import P_VALUE, p_value_of_counts
@@ -17,7 +17,8 @@ from test_collapsed_limits import P_VALUE, p_value_of_counts
 from porbnet import Gamma, InverseGamma, LogNormal, Prior
 from porbnet.intensity import Constant, FromFunction, SigmoidGP, UnknownConstant
 from porbnet.intensity.tabulated import interpolate
-from porbnet.sampling.published.target import evaluate
+from porbnet.kernels.state import NOISE
+from porbnet.sampling.published.state import DUAL_CURVE, DUAL_NETWORK
 
 CURVE = SigmoidGP(Gamma(6.0, 2.0), 3.0, 0.6)
 STATED = {"region": (0.0, 2.0), "noise": 0.3, "units_per_lengthscale": 1.3}
@@ -39,7 +40,19 @@ def distribution(density, low=0.0, high=1.0, n=2001):
 
 def of_units(chain):
     """The units' relative intensity g as a function of standard coordinates."""
-    return np.vectorize(lambda x: relative_intensity(chain.shape, np.array([x])))
+    shape = chain.state.components[0].shape
+    return np.vectorize(lambda x: intensity_at(shape, np.array([x])))
+
+
+def level_of(chain):
+    """The level of the intensity."""
+    return chain.state.values[chain.state.components[0].level]
+
+
+def weight_sd_of(chain):
+    """Prior sd of a weight."""
+    component = chain.state.components[0]
+    return np.sqrt(component.weight_factor) * chain.state.values[component.amplitude]
 
 
 def check(p_values, mutant):
@@ -65,32 +78,27 @@ def cases(*mutants, short=0):
 
 # --- births and deaths of units -------------------------------------------------------------------------------------
 
-BIRTH = "log_ratio += log_proposal_ratio(shape, values, uniform, network.relative[n], n + 1)"
+BIRTH = "log_ratio += log_proposal_ratio(shape, level, anywhere, network.relative[n], n + 1)"
 
 
 @pytest.mark.parametrize("prior", [SLOPED, CURVED], ids=["known", "uniform"])
 @cases(
     (BIRTH, BIRTH.replace("n + 1", "max(n, 1)")),
-    ("(g if uniform else shape.integral[0])", "(0.5 * (1.0 + g) if uniform else shape.integral[0] ** 0.5)"),
+    ("(g if anywhere else shape.integral)", "(0.5 * (1.0 + g) if anywhere else shape.integral ** 0.5)"),
     ("network.relative[k], n)", "network.relative[k], n + 1)"),
     short=1,
 )
 def test_births_and_deaths_recover_the_prior(prior, mutant, seed, tmp_path):
     """Width Poisson, centers from λ/Λ, weights from their prior."""
     chain = chain_of(prior, seed)
-    chain._allocate(60, 60)
+    make_room(chain, 60, 60)
     step = mutated("birth_death", *(mutant or ()), folder=tmp_path).birth_or_death
-    network, hyper, values = chain.state.network, chain.problem.hyper, chain.values
-    drawn = records(
-        step, 6000, 50, chain,
-        chain.data, chain.shape, hyper, values, prior is CURVED, network, chain.tuning, chain.rng,
-    )  # fmt: skip
-    weight_sd = np.sqrt(hyper.weight_factor) * values[1]
-    expected = stats.poisson.pmf(np.arange(60), values[2] * chain.shape.integral[0])
+    drawn = records(step, 6000, 50, chain)
+    expected = stats.poisson.pmf(np.arange(60), level_of(chain) * chain.state.components[0].shape.integral)
     p_values = {
-        "width": p_value_of_counts(drawn.n[:, 0], expected),
+        "width": p_value_of_counts(drawn.n, expected),
         "centers": stats.kstest(drawn.of_units(drawn.centers[:, :, 0]), distribution(of_units(chain))).pvalue,
-        "weights": stats.kstest(drawn.of_units(drawn.weights) / weight_sd, "norm").pvalue,
+        "weights": stats.kstest(drawn.of_units(drawn.weights) / weight_sd_of(chain), "norm").pvalue,
     }
     check(p_values, mutant)
 
@@ -110,15 +118,12 @@ def test_births_and_deaths_with_data(mutant, seed, tmp_path):
     y = np.array([0.8, -0.4, 0.3, 1.0])
     exact = Reference(prior, X, y, X_new, np.random.default_rng(seed), n=60_000).estimates
     chain = chain_of(prior, seed, X, y)
-    chain._allocate(60, 60)
-    chain.state.network.residual[:] = chain.data.y
-    scaling, hyper, values = chain.problem.scaling, chain.problem.hyper, chain.values
+    make_room(chain, 60, 60)
+    chain.state.network.residual[:] = chain.state.rows.y
+    scaling = chain.problem.scaling
     step = mutated("birth_death", *(mutant or ()), folder=tmp_path).birth_or_death
-    drawn = records(
-        step, 20_000, 40, chain,
-        chain.data, chain.shape, hyper, values, False, chain.state.network, chain.tuning, chain.rng,
-    )  # fmt: skip
-    counts, centers = drawn.n[:, 0], scaling.centers(drawn.of_units(drawn.centers[:, :, 0]))
+    drawn = records(step, 20_000, 40, chain)
+    counts, centers = drawn.n, scaling.centers(drawn.of_units(drawn.centers[:, :, 0]))
     owners = np.repeat(np.arange(len(counts)), counts)
     named = quantities(prior, counts, shares(prior, centers), owners, None, None, None, np.zeros(len(counts)))
     scales, weights = prior.s0 * slope(centers[:, None]), drawn.of_units(drawn.weights) * scaling.y_scale
@@ -135,22 +140,22 @@ def test_births_and_deaths_with_data(mutant, seed, tmp_path):
 
 
 @cases(
-    ("thinned.places[n]) / (n + 1))", "thinned.places[n]) / max(n, 1))"),
-    ("math.log(level * thinned_share(shape, thinned.places[n])", "math.log(level * 0.5"),
+    ("places[n]) / (n + 1))", "places[n]) / max(n, 1))"),
+    ("math.log(level * thinned_share(shape, places[n])", "math.log(level * 0.5"),
     ("math.log(n / (level * thinned_share", "math.log(1.2 * n / (level * thinned_share"),
     short=1,
 )
 def test_births_and_deaths_of_thinned_events(mutant, seed, tmp_path):
     """Their number Poisson with mean λ* ∫(1 - g), their places from 1 - g."""
     chain = chain_of(CURVED, seed)
-    chain._allocate(10, 60)
+    make_room(chain, 10, 60)
     step = mutated("thinning", *(mutant or ()), folder=tmp_path).thinned_birth_or_death
-    level, g = chain.values[2], of_units(chain)
-    drawn = records(step, 6000, 50, chain, chain.shape, level, chain.state.thinned, chain.tuning, chain.rng)
-    expected = stats.poisson.pmf(np.arange(60), level * (1.0 - chain.shape.integral[0]))
+    g = of_units(chain)
+    drawn = records(step, 6000, 50, chain)
+    expected = stats.poisson.pmf(np.arange(60), level_of(chain) * (1.0 - chain.state.components[0].shape.integral))
     places = drawn.of_thinned(drawn.thinned[:, :, 0])
     p_values = {
-        "number": p_value_of_counts(drawn.n_thinned[:, 0], expected),
+        "number": p_value_of_counts(drawn.n_thinned, expected),
         "places": stats.kstest(places, distribution(lambda x: 1.0 - g(x))).pvalue,
     }
     check(p_values, mutant)
@@ -158,19 +163,16 @@ def test_births_and_deaths_of_thinned_events(mutant, seed, tmp_path):
 
 @cases(
     ("accept(math.log(new / old), rng)", "accept(0.0, rng)"),
-    (
-        "reflect(thinned.places[m, d] + way, shape.widths[d])[0]",
-        "min(max(thinned.places[m, d] + way, 0.0), shape.widths[d])",
-    ),
+    ("reflect(places[m, d] + way, widths[d])[0]", "min(max(places[m, d] + way, 0.0), widths[d])"),
     short=1,
 )
 def test_moves_of_thinned_events(mutant, seed, tmp_path):
     """Eight events, moved 150 times between records: places from 1 - g, at the edges too."""
     chain = chain_of(CURVED, seed)
-    chain._allocate(10, 20)
-    chain.state.thinned.n[0] = 8
+    make_room(chain, 10, 20)
+    chain.state.thinned.n = 8
     step = mutated("thinning", *(mutant or ()), folder=tmp_path).move_thinned
-    drawn = records(step, 1500, 150, chain, chain.shape, chain.state.thinned, chain.tuning, chain.rng)
+    drawn = records(step, 1500, 150, chain)
     places, g = drawn.of_thinned(drawn.thinned[:, :, 0]), of_units(chain)
     p_values = {
         "places": stats.kstest(places, distribution(lambda x: 1.0 - g(x))).pvalue,
@@ -189,24 +191,19 @@ def test_moves_of_thinned_events(mutant, seed, tmp_path):
 def test_trajectories_recover_the_prior(mutant, seed, tmp_path):
     """Four units without data, by rough trajectories: centers from λ/Λ, weights and bias from their priors."""
     chain = chain_of(SLOPED, seed)
-    chain._allocate(10, 10)
-    state, hyper, network = chain.state, chain.problem.hyper, chain.state.network
-    network.n[0], network.centers[:4, 0] = 4, np.linspace(0.2, 0.8, 4)
-    once(evaluate, chain.data, chain.shape, hyper, chain.values[2], network)
-    chain.tuning.dual[0, 1] = np.log(0.7)  # rough steps, so that some are rejected
-    settings = chain.settings._replace(n_leapfrog=5)
+    make_room(chain, 10, 10)
+    state, network = chain.state, chain.state.network
+    network.n, network.centers[:4, 0] = 4, np.linspace(0.2, 0.8, 4)
+    evaluate_network(state)
+    state.dual[DUAL_NETWORK, 1] = np.log(0.7)  # rough steps, so that some are rejected
+    state.n_leapfrog = 5
     step = mutated("hmc", *(mutant or ()), folder=tmp_path).network_update
-    drawn = records(
-        step, 3000, 12, chain,
-        chain.data, chain.shape, hyper, settings, chain.values, network, state.trial, state.motion, chain.tuning,
-        False, chain.rng,
-    )  # fmt: skip
+    drawn = records(step, 3000, 12, chain)
     assert 0.3 < chain.acceptance()["network"] < 1.0
-    weight_sd = np.sqrt(hyper.weight_factor) * chain.values[1]
     p_values = {
         "centers": stats.kstest(drawn.of_units(drawn.centers[:, :, 0]), distribution(of_units(chain))).pvalue,
-        "weights": stats.kstest(drawn.of_units(drawn.weights) / weight_sd, "norm").pvalue,
-        "bias": stats.kstest(drawn.bias[:, 0] / np.sqrt(hyper.bias_variance), "norm").pvalue,
+        "weights": stats.kstest(drawn.of_units(drawn.weights) / weight_sd_of(chain), "norm").pvalue,
+        "bias": stats.kstest(drawn.bias / np.sqrt(state.rows.bias_variance), "norm").pvalue,
     }
     check(p_values, mutant)
 
@@ -217,53 +214,45 @@ def test_trajectories_recover_the_prior(mutant, seed, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["constant", "curve"])
 @cases(
-    ("events * math.log(level) - level * volume", "(events - 1) * math.log(level) - level * volume"),
-    ("events = network.n[0] + (thinned.n[0] if has_curve else 0)", "events = network.n[0] * (2 - has_curve)"),
+    ("events * log_level - level * volume", "(events - 1) * log_level - level * volume"),
+    ("events = network.n + (state.thinned.n if has_curve else 0)", "events = network.n * (2 - has_curve)"),
 )
 def test_the_level(kind, mutant, seed, tmp_path):
     """Density λ^(K+2α-1) e^(-λ-βλ²) given K units; Gamma(α + K + M, β + 1) with M thinned events."""
     prior = CURVED if kind == "curve" else Prior(UnknownConstant(3.0, 0.5), 1.5, **STATED)
     chain = chain_of(prior, seed)
-    chain._allocate(20, 20)
-    state, hyper = chain.state, chain.problem.hyper
-    state.network.n[0], state.thinned.n[0] = 5, 4 if kind == "curve" else 0
+    make_room(chain, 20, 20)
+    state, level = chain.state, chain.state.components[0].level
+    state.network.n, state.thinned.n = 5, 4 if kind == "curve" else 0
     state.network.centers[:5, 0] = state.thinned.places[:5, 0] = 0.5
     step = mutated("level", *(mutant or ()), folder=tmp_path).level_update
-    drawn = records(
-        step, 4000, 40, chain,
-        chain.data, chain.shape, hyper, chain.values, state.network, state.trial, state.thinned, kind == "curve",
-        chain.tuning, 0.0, chain.rng,
-    )  # fmt: skip
-    alpha, beta = hyper.level_shape, hyper.level_rate
+    drawn = records(step, 4000, 40, chain)
+    alpha, beta = state.laws[level, 1:3]
     if kind == "curve":
         cdf = stats.gamma(alpha + 9.0, scale=1.0 / (beta + 1.0)).cdf
     else:
         cdf = distribution(lambda t: t ** (5.0 + 2.0 * alpha - 1.0) * np.exp(-t - beta * t * t), 0.0, 40.0)
-    check({"level": stats.kstest(drawn.values[:, 2], cdf).pvalue}, mutant)
+    check({"level": stats.kstest(drawn.values[:, level], cdf).pvalue}, mutant)
 
 
 @pytest.mark.slow
 @cases(
-    ("total += math.log(thinned_share(curve.shape, thinned.places[m]))", "total += 0.0 * m"),
+    ("total += math.log(thinned_share(path.shape, thinned.places[m]))", "total += 0.0 * m"),
     ("total += math.log(network.relative[k])", "total += 0.0 * k"),
 )
 def test_the_curve(mutant, seed, tmp_path):
     """The intensity at five knots given two units and two thinned events, against importance sampling of h."""
     chain = chain_of(CURVED, seed)
-    chain._allocate(10, 10)
-    state, hyper = chain.state, chain.problem.hyper
+    make_room(chain, 10, 10)
+    state = chain.state
     units, events = [0.15, 0.3], [0.65, 0.9]
-    state.network.n[0], state.thinned.n[0] = 2, 2
+    state.network.n, state.thinned.n = 2, 2
     state.network.centers[:2, 0], state.thinned.places[:2, 0] = units, events
-    once(evaluate, chain.data, chain.shape, hyper, chain.values[2], state.network)
-    chain.tuning.dual[1, 1] = np.log(0.4)
-    settings = chain.settings._replace(n_leapfrog_intensity=5)
+    evaluate_network(state)
+    state.dual[DUAL_CURVE, 1] = np.log(0.4)
+    state.n_leapfrog_curve = 5
     step = mutated("curve", *(mutant or ()), folder=tmp_path).curve_update
-    drawn = records(
-        step, 4000, 3, chain,
-        chain.data, chain.shape, hyper, settings, chain.values, chain.field, state.curve, state.network, state.trial,
-        state.thinned, chain.tuning, False, chain.rng,
-    )  # fmt: skip
+    drawn = records(step, 4000, 3, chain)
     assert 0.3 < chain.acceptance()["intensity"] < 1.0
     tables = expit(CURVED.intensity.process(CURVED.region).sample(20_000, np.random.default_rng(seed)))
     rows = np.arange(len(tables))
@@ -290,23 +279,21 @@ def noise_given_residual(law, step, seed):
     chain = chain_of(prior, seed, np.linspace(0.1, 1.9, 5)[:, None], np.array([1.0, -1.0, 0.5, 0.3, 1.2]))
     scale = chain.problem.scaling.y_scale
     chain.state.network.residual[:] = np.array([0.3, -0.2, 0.5, 0.1, -0.6]) / scale
-    drawn = records(
-        step, 20_000, 6, chain,
-        chain.problem.hyper, chain.values, chain.state.network, 5.0, chain.tuning, 0.0, chain.rng,
-    )  # fmt: skip
-    return drawn.values[:, 0] * scale
+    return records(step, 20_000, 6, chain).values[:, NOISE] * scale
 
 
-@cases(("gamma(hyper.noise_shape + 0.5 * n_points, rng)", "gamma(hyper.noise_shape + 0.5 * n_points + 0.5, rng)"))
+@cases(
+    ("gamma(laws[NOISE, 1] + 0.5 * state.rows.count, rng)", "gamma(laws[NOISE, 1] + 0.5 * state.rows.count + 0.5, rng)")
+)
 def test_inverse_gamma_noise(mutant, seed, tmp_path):
-    law, step = InverseGamma(3.0, 0.5), mutated("noise", *(mutant or ()), folder=tmp_path).noise_update
+    law, step = InverseGamma(3.0, 0.5), mutated("parameters", *(mutant or ()), folder=tmp_path).noise_update
     posterior = stats.invgamma(law.shape + 2.5, scale=law.scale + 0.375)
     check({"noise": stats.kstest(noise_given_residual(law, step, seed) ** 2, posterior.cdf).pvalue}, mutant)
 
 
-@cases(("- n_points * log_noise", "- (n_points - 1) * log_noise"))
+@cases(("- state.rows.count * log_noise", "- (state.rows.count - 1) * log_noise"))
 def test_log_normal_noise(mutant, seed, tmp_path):
-    law, step = LogNormal(0.4, 1.6), mutated("noise", *(mutant or ()), folder=tmp_path).noise_update
+    law, step = LogNormal(0.4, 1.6), mutated("parameters", *(mutant or ()), folder=tmp_path).noise_update
     density = np.vectorize(lambda s: np.exp(law.log_density(s)) * s**-5.0 * np.exp(-0.375 / s**2))
     noises = noise_given_residual(law, step, seed)
     check({"noise": stats.kstest(noises, distribution(density, 0.02, 4.0)).pvalue}, mutant)
@@ -317,12 +304,13 @@ def test_amplitude(mutant, seed, tmp_path):
     """Given five weights."""
     law = LogNormal(1.2, 1.6)
     chain = chain_of(Prior(Constant(2.0), law, **STATED), seed)
-    chain._allocate(10, 10)
-    network, scale, factor = chain.state.network, chain.problem.scaling.y_scale, chain.problem.hyper.weight_factor
-    network.n[0], network.weights[:5] = 5, np.array([0.6, -0.9, 0.3, 1.2, -0.4]) / scale
+    make_room(chain, 10, 10)
+    network, component, scale = chain.state.network, chain.state.components[0], chain.problem.scaling.y_scale
+    factor = component.weight_factor
+    network.n, network.weights[:5] = 5, np.array([0.6, -0.9, 0.3, 1.2, -0.4]) / scale
     squares = np.sum(network.weights[:5] ** 2) * scale**2
-    step = mutated("noise", *(mutant or ()), folder=tmp_path).amplitude_update
-    drawn = records(step, 20_000, 6, chain, chain.problem.hyper, chain.values, network, chain.tuning, 0.0, chain.rng)
+    step = mutated("parameters", *(mutant or ()), folder=tmp_path).amplitude_update
+    drawn = records(step, 20_000, 6, chain)
     density = np.vectorize(lambda a: np.exp(law.log_density(a)) * a**-5.0 * np.exp(-0.5 * squares / factor / a**2))
-    p = stats.kstest(drawn.values[:, 1] * scale, distribution(density, 0.02, 20.0)).pvalue
+    p = stats.kstest(drawn.values[:, component.amplitude] * scale, distribution(density, 0.02, 20.0)).pvalue
     check({"amplitude": p}, mutant)

@@ -9,6 +9,7 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import SigmoidGP
+from porbnet.kernels.curves import curve_record
 from porbnet.kernels.process import expand
 from porbnet.sampling.problem import Problem
 
@@ -75,7 +76,8 @@ def test_the_sampler_expands_the_same(n_dims, seed):
     curve = SigmoidGP(3.0, LogNormal(2.0, 2.0), [LogNormal(m, 1.3) for m in (1.0, 1.6, 1.2)[:n_dims]])
     prior = Prior(curve, 1.0, region=[(0.0, 1.0), (0.0, 2.0), (-1.0, 0.0)][:n_dims], noise=0.1)
     problem = Problem.of(prior, np.zeros((0, n_dims)), np.zeros(0))
-    record, process = problem.components[0].record(problem.scaling, 0).curve, curve.process(prior.region)
+    record = curve_record(problem.components[0].process, problem.scaling)
+    process = curve.process(prior.region)
     z = np.random.default_rng(seed).standard_normal((60, process.n_whitened))
     z[:25, -1] = np.linspace(-2.4, 2.4, 25)
     wanted = process.expand(z).reshape(60, -1)

@@ -7,28 +7,83 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "statistical"))
-from collapsed_tools import from_python
-from paper_tools import chain_of
+from paper_tools import chain_of, evaluate_network
 
 from porbnet import Gamma, Prior
+from porbnet.base.compiled import kernel
 from porbnet.base.region import Region
 from porbnet.intensity import Constant, FromFunction, Piecewise, SigmoidGP
-from porbnet.sampling.collapsed import field
+from porbnet.kernels.process import expand
 from porbnet.sampling.published import curve, hmc, target
-from porbnet.sampling.published.state import DUAL_NETWORK, empty_tuning
+from porbnet.sampling.published.state import DUAL_NETWORK
 
-evaluate, gradient, log_density = (
-    from_python(getattr(target, name)) for name in ("evaluate", "gradient", "log_density")
-)
-leapfrog, kinetic, draw_momenta, reflect, dual_average = (
-    from_python(getattr(hmc, name)) for name in ("leapfrog", "kinetic", "draw_momenta", "reflect", "dual_average")
-)
-evaluate_curve, curve_gradient, curve_log_density, curve_leapfrog, curve_energy, contract = (
-    from_python(getattr(curve, name))
-    for name in (
-        "evaluate_curve", "curve_gradient", "curve_log_density", "curve_leapfrog", "curve_energy", "contract",
-    )
-)  # fmt: skip
+# inner kernels, made callable from Python
+
+
+@kernel
+def gradient(state):
+    target.gradient(state, state.network, state.motion)
+
+
+@kernel
+def log_density(state):
+    return target.log_density(state, state.network)
+
+
+@kernel
+def kinetic(state):
+    return hmc.kinetic(state.network, state.motion)
+
+
+@kernel
+def draw_momenta(state, rng):
+    hmc.draw_momenta(state, state.network, rng)
+
+
+@kernel
+def leapfrog(state, n_steps, step):
+    return hmc.leapfrog(state, state.network, n_steps, step)
+
+
+@kernel
+def reflect(place, width):
+    return hmc.reflect(place, width)
+
+
+@kernel
+def dual_average(dual, row, probability, wanted):
+    hmc.dual_average(dual, row, probability, wanted)
+
+
+@kernel
+def evaluate_curve(state):
+    curve.evaluate_curve(state, state.network)
+
+
+@kernel
+def curve_gradient(state):
+    curve.curve_gradient(state, state.network)
+
+
+@kernel
+def curve_log_density(state):
+    return curve.curve_log_density(state, state.network)
+
+
+@kernel
+def curve_energy(state):
+    return curve.curve_energy(state, state.network)
+
+
+@kernel
+def curve_leapfrog(state, n_steps, step):
+    curve.curve_leapfrog(state, state.network, n_steps, step)
+
+
+@kernel
+def expand_and_contract(of, z, table, by_knot, by_z):
+    expand(of, z, table)
+    curve.contract(of, by_knot, by_z)
 
 
 def bend(X):
@@ -54,39 +109,38 @@ class Fixture:
         self.prior = Prior(intensity, 1.2, region=box, bias=bias, noise=0.4, units_per_lengthscale=1.2)
         X = Region.of(box).uniform(25, rng)
         self.chain = chain_of(self.prior, seed, X, np.sin(5.0 * X[:, 0]), rng.uniform(0.5, 2.0, 25))
-        self.network, self.motion = self.chain.state.network, self.chain.state.motion
-        self.hyper, self.n = self.chain.problem.hyper, int(self.network.n[0])
+        self.state = self.chain.state
+        self.network, self.motion, self.n = self.state.network, self.state.motion, self.state.network.n
         assert self.n > 1
         self.network.weights[: self.n] = 0.6 * rng.standard_normal(self.n)
         self.evaluate()
-        draw_momenta(self.chain.data, self.network, self.motion, self.chain.rng)
+        draw_momenta(self.state, self.chain.rng)
 
     def evaluate(self):
-        c = self.chain
-        evaluate(c.data, c.shape, self.hyper, c.values[2], self.network)
+        evaluate_network(self.state)
 
     def log_density(self):
         self.evaluate()
-        return log_density(self.chain.data, self.hyper, self.chain.values, self.network)
+        return log_density(self.state)
 
     def leapfrog(self, n_steps, step):
-        c = self.chain
-        assert leapfrog(c.data, c.shape, self.hyper, c.values, self.network, self.motion, n_steps, step)
+        assert leapfrog(self.state, n_steps, step)
 
     def energy(self):
-        return kinetic(self.network, self.motion) - self.log_density()
+        return kinetic(self.state) - self.log_density()
 
     def turn_round(self):
-        for momenta in (self.motion.center, self.motion.weight, self.motion.bias):
+        for momenta in (self.motion.center, self.motion.weight):
             momenta *= -1.0
+        self.motion.bias *= -1.0
 
     def position(self):
         n = self.n
-        return np.concatenate([self.network.centers[:n].ravel(), self.network.weights[:n], self.network.bias])
+        return np.concatenate([self.network.centers[:n].ravel(), self.network.weights[:n], [self.network.bias]])
 
     def momenta(self):
         n = self.n
-        return np.concatenate([self.motion.center[:n].ravel(), self.motion.weight[:n], self.motion.bias])
+        return np.concatenate([self.motion.center[:n].ravel(), self.motion.weight[:n], [self.motion.bias]])
 
 
 @pytest.fixture(params=KINDS)
@@ -94,37 +148,45 @@ def state(request, seed):
     return Fixture(*KINDS[request.param], seed)
 
 
-def central_difference(function, array, index, step=1e-6):
-    middle = array[index]
-    array[index] = middle + step
-    above = function()
-    array[index] = middle - step
-    below = function()
-    array[index] = middle
-    function()
-    return (above - below) / (2.0 * step)
+def central_difference(function, record, name, index=None, step=1e-6):
+    """Derivative of a function by a number of a record, or by an element of one of its arrays."""
+
+    def put(value):
+        if index is None:
+            setattr(record, name, value)
+        else:
+            getattr(record, name)[index] = value
+        return function()
+
+    middle = getattr(record, name) if index is None else getattr(record, name)[index]
+    difference = (put(middle + step) - put(middle - step)) / (2.0 * step)
+    put(middle)
+    return difference
 
 
 def test_gradient_of_the_network(state):
     """Analytic against central differences, for weights, bias and every coordinate of the centers."""
     state.evaluate()
-    gradient(state.chain.data, state.hyper, state.chain.values, state.network, state.motion)
-    for by, of in (("by_center", "centers"), ("by_weight", "weights"), ("by_bias", "bias")):
-        analytic, array = getattr(state.motion, by), getattr(state.network, of)
-        for index in np.ndindex(array[: state.n].shape if of != "bias" else array.shape):
-            difference = central_difference(state.log_density, array, index)
+    gradient(state.state)
+    for by, of in (("by_center", "centers"), ("by_weight", "weights")):
+        analytic = getattr(state.motion, by)
+        for index in np.ndindex(getattr(state.network, of)[: state.n].shape):
+            difference = central_difference(state.log_density, state.network, of, index)
             assert analytic[index] == pytest.approx(difference, rel=1e-6, abs=1e-6 * np.abs(analytic).max()), (
                 of,
                 index,
             )
+    analytic = state.motion.by_bias
+    difference = central_difference(state.log_density, state.network, "bias")
+    assert analytic != 0.0 and analytic == pytest.approx(difference, rel=1e-6, abs=1e-6 * abs(analytic))
 
 
 def test_no_bias_no_gradient_of_it(seed):
     state = Fixture(Constant(9.0), 1, seed, bias=0.0)
-    gradient(state.chain.data, state.hyper, state.chain.values, state.network, state.motion)
-    assert state.motion.by_bias[0] == 0.0 and state.motion.bias[0] == 0.0
+    gradient(state.state)
+    assert state.motion.by_bias == 0.0 and state.motion.bias == 0.0
     state.leapfrog(5, 0.05)
-    assert state.network.bias[0] == 0.0
+    assert state.network.bias == 0.0
 
 
 def test_reversible_to_rounding(state):
@@ -151,8 +213,8 @@ def test_energy_error_falls_as_the_square_of_the_step(kind, seed):
     errors = []
     for n_steps in (100, 400, 1600):
         state = Fixture(*KINDS[kind], seed)
-        inner = 0.25 + 0.5 * state.network.centers[: state.n] / state.chain.shape.widths
-        state.network.centers[: state.n] = inner * state.chain.shape.widths
+        widths = state.state.components[0].shape.widths
+        state.network.centers[: state.n] = (0.25 + 0.5 * state.network.centers[: state.n] / widths) * widths
         state.motion.center[:] *= 0.1
         start = state.energy()
         state.leapfrog(n_steps, 0.4 / n_steps)
@@ -170,20 +232,21 @@ def test_a_diverged_trajectory_is_rejected(seed):
     """Steps far too long leave the range of numbers; the chain stays where it is and says so."""
     state = Fixture(Constant(9.0), 1, seed)
     chain = state.chain
-    chain.tuning.dual[DUAL_NETWORK, :2] = 200.0
-    chain.settings = chain.settings._replace(n_birth_death=0)
+    chain.state.dual[DUAL_NETWORK, :2] = 200.0
+    chain.state.n_birth_death = 0
     before = state.position()
     chain.advance(1)
+    assert chain.state is state.state
     np.testing.assert_array_equal(state.position(), before)
     assert chain.trouble()[0] == 1 and chain.acceptance()["network"] == 0.0
 
 
 def test_dual_averaging_finds_the_step():
     """Acceptance exp(-step) is 0.8 at a step of 0.223."""
-    tuning = empty_tuning()
+    dual = chain_of(Prior(Constant(9.0), 1.2, region=(0.0, 1.0), noise=0.4), 0).state.dual
     for _ in range(2000):
-        dual_average(tuning, DUAL_NETWORK, np.exp(-np.exp(tuning.dual[DUAL_NETWORK, 0])), 0.8)
-    assert np.exp(tuning.dual[DUAL_NETWORK, 1]) == pytest.approx(-np.log(0.8), rel=0.02)
+        dual_average(dual, DUAL_NETWORK, np.exp(-np.exp(dual[DUAL_NETWORK, 0])), 0.8)
+    assert np.exp(dual[DUAL_NETWORK, 1]) == pytest.approx(-np.log(0.8), rel=0.02)
 
 
 # --- the Gaussian process of the intensity --------------------------------------------------------------------------
@@ -200,60 +263,56 @@ class CurveFixture(Fixture):
 
     def __init__(self, kind, seed):
         super().__init__(*CURVES[kind], seed)
-        self.curve, self.thinned = self.chain.state.curve, self.chain.state.thinned
-        assert self.thinned.n[0] > 1
-        self.curve.z[:] = self.chain.field.z
-        self.curve.momentum[:] = self.chain.rng.standard_normal(len(self.curve.z))
+        self.curve, self.path = self.state.components[0].curve, self.state.path
+        assert self.state.thinned.n > 1
+        self.path.z[:] = self.curve.z
+        self.path.momentum[:] = self.chain.rng.standard_normal(len(self.path.z))
         self.curve_log_density()
 
     def curve_log_density(self):
-        c = self.chain
-        evaluate_curve(c.data, self.hyper, c.values, c.field, self.curve, self.network)
-        return curve_log_density(c.values, self.curve, self.network, self.thinned)
+        evaluate_curve(self.state)
+        return curve_log_density(self.state)
 
     def steps(self, n_steps, step):
-        c = self.chain
-        curve_leapfrog(c.data, self.hyper, c.values, c.field, self.curve, self.network, self.thinned, n_steps, step)
+        curve_leapfrog(self.state, n_steps, step)
 
     def curve_energy(self):
         self.curve_log_density()
-        return curve_energy(self.chain.values, self.curve, self.network, self.thinned)
+        return curve_energy(self.state)
 
 
 @pytest.mark.parametrize("kind", CURVES)
 def test_gradient_of_the_curve(kind, seed):
     state = CurveFixture(kind, seed)
-    c = state.chain
-    curve_gradient(c.data, c.values, c.field, state.curve, state.network, state.thinned)
-    analytic = state.curve.by_z.copy()
+    curve_gradient(state.state)
+    analytic = state.path.by_z.copy()
     for i in np.linspace(0, len(analytic) - 1, 15).astype(int):
-        difference = central_difference(state.curve_log_density, state.curve.z, i, 1e-5)
+        difference = central_difference(state.curve_log_density, state.path, "z", i, 1e-5)
         assert analytic[i] == pytest.approx(difference, rel=1e-6, abs=1e-6 * np.abs(analytic).max())
 
 
 @pytest.mark.parametrize("kind", CURVES)
 def test_contract_is_the_transpose_of_expand(kind, seed):
     state = CurveFixture(kind, seed)
-    f, rng = state.chain.field, np.random.default_rng(seed)
+    f, rng = state.curve, np.random.default_rng(seed)
     z, by_knot = rng.standard_normal(len(f.z)), rng.standard_normal(len(f.table))
     table, by_z = np.empty(len(f.table)), np.empty(len(f.z))
-    field.expand(f, z, table)
-    contract(f, by_knot, by_z)
+    expand_and_contract(f, z, table, by_knot, by_z)
     assert by_z @ z == pytest.approx(by_knot @ table, rel=1e-10)
 
 
 def test_the_curve_is_reversible_and_of_second_order(seed):
     state = CurveFixture("1-D", seed)
-    z, momentum = state.curve.z.copy(), state.curve.momentum.copy()
+    z, momentum = state.path.z.copy(), state.path.momentum.copy()
     errors = []
     for n_steps in (100, 400, 1600):
-        state.curve.z[:], state.curve.momentum[:] = z, momentum
+        state.path.z[:], state.path.momentum[:] = z, momentum
         start = state.curve_energy()
         state.steps(n_steps, 0.8 / n_steps)
         errors.append(abs(state.curve_energy() - start))
     assert errors[0] / errors[1] == pytest.approx(16.0, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(16.0, rel=0.1)
-    state.curve.momentum[:] *= -1.0
+    state.path.momentum[:] *= -1.0
     state.steps(1600, 0.8 / 1600)
-    np.testing.assert_allclose(state.curve.z, z, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(-state.curve.momentum, momentum, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(state.path.z, z, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(-state.path.momentum, momentum, rtol=0, atol=1e-10)

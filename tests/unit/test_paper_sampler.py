@@ -42,7 +42,7 @@ def test_bad_settings_are_named(name, values):
 
 @pytest.mark.parametrize("sampler", ["nuts", "Paper", PaperSampler, 3])
 def test_bad_samplers_are_named(sampler):
-    with pytest.raises(StatementError, match=r"^sampler=.*'collapsed', 'paper' or a PaperSampler"):
+    with pytest.raises(StatementError, match=r"^sampler=.*'collapsed', 'paper', a CollapsedSampler or a PaperSampler"):
         PoRBNetRegressor(sampler=sampler).fit(X, Y)
 
 
