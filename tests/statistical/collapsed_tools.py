@@ -2,28 +2,18 @@
 
 import math
 
-import numba
 import numpy as np
 from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
+from porbnet.base.compiled import kernel
+from porbnet.kernels import units as unit_kernels
+from porbnet.kernels.state import empty_units
+from porbnet.kernels.units import append, clear, copy_units, scale_at, set_curve
 from porbnet.posterior.posterior import Posterior
-from porbnet.sampling.collapsed import units as unit_kernels
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.state import LEVEL, empty_units
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
-
-
-def from_python(kernel):
-    """An inner kernel, which has no entry from Python, made callable."""
-    return numba.njit(lambda *arguments: kernel(*arguments))
-
-
-append, clear, copy_units, relative_intensity, scale_at = (
-    from_python(getattr(unit_kernels, name))
-    for name in ("append", "clear", "copy_units", "relative_intensity", "scale_at")
-)
 
 LIMIT = 4.0  # combined standard errors; a normal variable leaves it with probability 6.3e-5
 
@@ -46,10 +36,8 @@ def sample(
 def finish(chain):
     """Run a chain to its end."""
     chain.advance(chain.total_sweeps)
-    n_forced, drift = chain.tuning.trouble
-    return ChainResult(
-        draws=chain.draws(), acceptance=chain.acceptance(), n_forced=int(n_forced), drift=float(drift), seconds=0.0
-    )
+    n_forced, drift = chain.trouble()
+    return ChainResult(draws=chain.draws(), acceptance=chain.acceptance(), n_forced=n_forced, drift=drift, seconds=0.0)
 
 
 def estimate_mean(series):
@@ -65,7 +53,7 @@ def series_of(posterior, X_new):
     owners = np.repeat(np.arange(len(draws)), draws.counts)
     named = quantities(
         prior, draws.counts, shares(prior, networks.centers[:, 0]), owners, posterior.noise, posterior.amplitude,
-        draws.values[:, 2] / posterior.problem.scaling.volume, posterior.log_likelihood,
+        posterior.parameter("level"), posterior.log_likelihood,
     )  # fmt: skip
     means = posterior.mean_networks(X_new)
     for m, values in enumerate(networks(X_new).T):
@@ -94,38 +82,70 @@ def worst(scores):
     return max(scores.items(), key=lambda item: math.inf if math.isnan(item[1]) else abs(item[1]))
 
 
+# --- kernels that only kernels can call, made callable ---------------------------------------------------------------
+
+
+@kernel
+def relative_intensity(shape, center):
+    """g at a center."""
+    return unit_kernels.relative_intensity(shape, center)
+
+
+@kernel
+def take_all_out(state):
+    """No units."""
+    clear(state.rows, state.units)
+
+
+@kernel
+def add_unit(state):
+    """A unit at state.work.center; P is left stale."""
+    component, center = state.components[0], state.work.center
+    g = unit_kernels.relative_intensity(component.shape, center)
+    scale = scale_at(component, state.values[component.level] * g)
+    append(state.rows, state.components, state.units, 0, center, g, scale, state.work.cross)
+
+
+@kernel
+def follow_curve(state):
+    """The intensity of the current coefficients of its curve."""
+    set_curve(state.components[0])
+
+
+@kernel
+def copy_all(source, target):
+    """Units as they are, into another place."""
+    copy_units(source, target)
+
+
 def set_centers(chain, centers):
     """Units of a chain at given centers, shape (n_units, n_dims), in the units of the input; P is left stale."""
-    hyper = chain.problem.hyper
-    clear(chain.data, chain.units)
+    take_all_out(chain.state)
     for center in chain.problem.scaling.inputs(centers):
-        g = relative_intensity(chain.shape, center)
-        scale = scale_at(hyper, chain.values[LEVEL] * g, len(center))
-        append(chain.data, chain.units, center, g, scale, chain.work.cross)
+        chain.state.work.center[:] = center
+        add_unit(chain.state)
 
 
 def set_outputs(chain, outputs):
     """New outputs (standard units, sorted) for a running chain."""
-    data = chain.data
-    data.outputs[:] = outputs
-    data.y[:] = outputs * data.root_weight
-    data.totals[0] = data.y @ data.y
-    units, y = chain.units, chain.data.y
-    units.moment[0] = chain.data.has_bias * (chain.data.root_weight @ y)
-    for k in range(units.n[0]):
+    rows, units = chain.state.rows, chain.state.units
+    rows.outputs[:] = outputs
+    rows.y[:] = outputs * rows.root
+    rows.square = rows.y @ rows.y
+    units.moment[0] = rows.has_bias * (rows.root @ rows.y)
+    for k in range(units.n):
         low, high = units.low[k], units.high[k]
-        units.moment[k + 1] = units.columns[k, : high - low] @ y[low:high]
-    units.updates[0] = -1
+        units.moment[k + 1] = units.columns[k, : high - low] @ rows.y[low:high]
+    units.updates = -1
 
 
 def make_room(chain, capacity):
     """Give a chain that has not begun room for so many units."""
-    units = empty_units(capacity, *chain.problem.data.x.shape)
-    copy_units(chain.units, units)
-    chain.units = units
-    chain._allocate_trial(capacity)
+    units = empty_units(capacity, chain.problem.most_dims, chain.problem.n_points)
+    copy_all(chain.state.units, units)
+    chain.state = chain._with_room(capacity, units)
 
 
 def current_centers(chain):
     """Centers of a chain's units, shape (n_units, n_dims), in the units of the input."""
-    return chain.problem.scaling.centers(chain.units.centers[: chain.units.n[0]])
+    return chain.problem.scaling.centers(chain.state.units.centers[: chain.state.units.n])

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from porbnet import InverseGamma, LogNormal
+from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import UnknownConstant
+from porbnet.intensity.tabulated import interpolate
+from porbnet.likelihood import RobustNoise, VaryingNoise
 
 CHUNK = 20_000
 
@@ -35,15 +38,17 @@ class PriorDraws:
     alive: np.ndarray
 
 
+def positive(stated, n, rng):
+    """`n` draws of a positive number as it is stated; an InverseGamma is the law of its square."""
+    if isinstance(stated, InverseGamma):
+        return np.sqrt(stated.sample(n, rng))
+    return stated.sample(n, rng) if isinstance(stated, LogNormal) else np.full(n, stated)
+
+
 def draw_prior(prior, n, rng):
-    """`n` draws of the prior of centers and hyper-parameters."""
-
-    def positive(stated):
-        if isinstance(stated, InverseGamma):
-            return np.sqrt(stated.sample(n, rng))
-        return stated.sample(n, rng) if isinstance(stated, LogNormal) else np.full(n, stated)
-
-    noise, amplitude = positive(prior.noise), positive(prior.amplitude)
+    """`n` draws of the prior of centers and hyper-parameters; the noise is its level."""
+    noise = positive(getattr(prior.noise, "level", prior.noise), n, rng)
+    amplitude = positive(prior.amplitude, n, rng)
     region = prior.region
     if isinstance(prior.intensity, UnknownConstant):
         square = prior.intensity.square
@@ -64,6 +69,34 @@ def draw_prior(prior, n, rng):
     return PriorDraws(counts, noise, amplitude, level, centers, intensity, alive)
 
 
+@dataclass
+class ErrorDraws:
+    """What likelihoods have beside the level of the noise.
+
+    precision : (n_points, n) relative precisions of observations
+    log_sd : (n_places, n) logarithm of the noise over its level at places; None if it is the same everywhere
+    freedom : (n,) degrees of freedom; None if there are none
+    """
+
+    precision: np.ndarray
+    log_sd: np.ndarray | None = None
+    freedom: np.ndarray | None = None
+
+
+def draw_errors(prior, X, places, n, rng):
+    """`n` draws of what the likelihood has beside the level of the noise."""
+    if isinstance(prior.noise, VaryingNoise):
+        lengthscales = lengthscale_vector("lengthscale", prior.noise.lengthscale, prior.n_dims)
+        tables = GridGP(prior.region, prior.noise.variance, lengthscales).sample(n, rng)
+        points = np.concatenate([X, places])
+        h = np.stack([interpolate(tables, prior.region, np.tile(p, (n, 1)), np.arange(n)) for p in points])
+        return ErrorDraws(np.exp(-2.0 * h[: len(X)]), log_sd=h[len(X) :])
+    if isinstance(prior.noise, RobustNoise):
+        freedom = positive(prior.noise.freedom, n, rng)
+        return ErrorDraws(rng.gamma(0.5 * freedom, 2.0 / freedom, size=(len(X), n)), freedom=freedom)
+    return ErrorDraws(np.ones((len(X), n)))
+
+
 def columns(prior, draws, X):
     """Unit values times the weights' prior sd, shape (n_points, most, n)."""
     scales = prior.s0 * draws.intensity ** (1.0 / prior.n_dims)
@@ -77,6 +110,7 @@ def columns(prior, draws, X):
 def condition(prior, draws, X, y, weight, X_new):
     """log p(y | draw), and mean and variance of f at new points given y and the draw: (n,), (n_new, n), (n_new, n).
 
+    y, weight : (n_points,), or (n_points, n) if they differ between draws
     One Cholesky factor per draw, all draws at once: matrices have shape (N, N, n).
     """
     at_data, at_new = columns(prior, draws, X), columns(prior, draws, X_new)

@@ -1,22 +1,26 @@
-"""A copy of the package with errors that can be switched on, to show that the tests would notice them.
+"""A copy of the sampler with errors that can be switched on, to show that the tests would notice them.
 
-Compiled kernels cannot be patched while they run, and compiling the sampler once per mutant would take minutes. So the
-source is copied under another name, each mutant being a replacement of text that acts only when its number stands in
-`units.n[1]`, which the copy adds; one compilation serves them all. A replacement whose text is not found exactly once
-is an error: a change of the source cannot silence a mutant.
+Compiled kernels cannot be patched while they run, and compiling the sampler once per mutant would take minutes. So
+kernels, likelihoods and samplers are copied under another name (they share everything else with the package), each
+mutant being a replacement of text that acts only when its number stands in `units.mutant`, which the copy adds; one
+compilation serves them all. A replacement whose text is not found exactly once is an error: a change of the source
+cannot silence a mutant.
 """
 
 import importlib
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import porbnet
 
 NAME = "porbnet_mutants"
-FOLDER = "inference/collapsed"
+COPIED = ("kernels", "likelihood", "sampling")
+BIRTH_DEATH, LEVELS, CURVE, SWEEP = (
+    f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "sweep")
+)
 
 
 @dataclass
@@ -34,97 +38,98 @@ class Mutant:
 
 MUTANTS = {
     "Λ/K in place of Λ/(K + 1) in a birth": Mutant(
-        "birth_death.py", "math.log(expected / (n + 1))", "math.log(expected / (max(n, 1) if SWITCH else n + 1))"
+        BIRTH_DEATH, "math.log(expected / (n + 1))", "math.log(expected / (max(n, 1) if SWITCH else n + 1))"
     ),
     "a forced birth of the first unit, ratio not corrected": Mutant(
-        "birth_death.py", "if rng.random() < 0.5:", "if rng.random() < 0.5 or (SWITCH and n == 0):"
+        BIRTH_DEATH, "if uniform(rng) < 0.5:", "if uniform(rng) < 0.5 or (SWITCH and n == 0):"
     ),
     "a step across the edge ends on the edge": Mutant(
-        "birth_death.py",
-        "        if not inside(shape, work.center):\n            return\n",
+        BIRTH_DEATH,
+        "        if not inside(shape, work.center):\n            return outcome(kind, False)\n",
         "        if SWITCH:\n"
-        "            for d in range(n_dims):\n"
+        "            for d in range(component.x.shape[0]):\n"
         "                work.center[d] = min(max(work.center[d], 0.0), shape.widths[d])\n"
         "        elif not inside(shape, work.center):\n"
-        "            return\n",
+        "            return outcome(kind, False)\n",
     ),
     "a local move without the ratio of intensities": Mutant(
-        "birth_death.py",
+        BIRTH_DEATH,
         "log_ratio = math.log(g / units.relative[k])",
         "log_ratio = 0.0 if SWITCH else math.log(g / units.relative[k])",
     ),
     "a stale inverse after an update of noise or amplitude": Mutant(
-        "levels.py",
-        "        units.updates[0] = -1\n        if which == LEVEL",
-        "        if not SWITCH:\n            units.updates[0] = -1\n        if which == LEVEL",
+        LEVELS,
+        "    state.units.updates = -1\n    if owner >= 0:",
+        "    if not SWITCH:\n        state.units.updates = -1\n    if owner >= 0:",
+        units="state.units",
     ),
     "a level update without K log λ": Mutant(
-        "levels.py", "+ units.n[0] * log_value", "+ (0 if SWITCH else units.n[0]) * log_value"
+        LEVELS, "+ n_units * log_value", "+ (0 if SWITCH else n_units) * log_value", units="state.units"
     ),
     "a level update without the Jacobian of the logarithm": Mutant(
-        "levels.py",
-        "- level * shape.integral[0]",
-        "- level * shape.integral[0] - (log_value if SWITCH else 0.0)",
+        LEVELS,
+        "- value * state.components[owner].shape.integral",
+        "- value * state.components[owner].shape.integral - (log_value if SWITCH else 0.0)",
+        units="state.units",
     ),
     "a level jump down that switches no unit off": Mutant(
-        "levels.py",
-        "if new >= old or rng.random() * old < new:",
-        "if new >= old or SWITCH or rng.random() * old < new:",
+        LEVELS,
+        "stays = new >= old or uniform(rng) * old < new",
+        "stays = new >= old or SWITCH or uniform(rng) * old < new",
     ),
     "scales that do not follow the level": Mutant(
-        "units.py",
-        "append_right(data, target, source.centers[k], g, scale_at(hyper, level * g, data.x.shape[0]))",
-        "append_right(data, target, source.centers[k], g, "
-        "source.scales[k] if SWITCH else scale_at(hyper, level * g, data.x.shape[0]))",
+        "kernels/units.py",
+        "        if owner == which:\n            scale = scale_at(components[owner], level * g)\n",
+        "        if owner == which and not SWITCH:\n            scale = scale_at(components[owner], level * g)\n",
         units="source",
     ),
     "an intensity update without Σ log λ": Mutant(
-        "field.py",
+        CURVE,
         "total += math.log(units.relative[k])",
         "total += 0.0 if SWITCH else math.log(units.relative[k])",
     ),
     "an intensity update without ∫λ": Mutant(
-        "field.py",
-        "total = -level * shape.integral[0]",
-        "total = 0.0 if SWITCH else -level * shape.integral[0]",
+        CURVE,
+        "total = -level * shape.integral",
+        "total = 0.0 if SWITCH else -level * shape.integral",
     ),
     "a marked update without silent points": Mutant(
-        "field.py",
-        "if mark >= level * relative_intensity(shape, varying.points[n]):",
-        "if mark >= level * relative_intensity(shape, varying.points[n]) and not SWITCH:",
+        CURVE,
+        "if mark >= level * relative_intensity(shape, points[n]):",
+        "if mark >= level * relative_intensity(shape, points[n]) and not SWITCH:",
     ),
     "an ellipse whose axis has a part that is held": Mutant(
-        "field.py",
-        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n    if not of_law:",
-        "draw_ellipse(field, of_law, trial.axes, trial.window, rng)\n"
-        "    if SWITCH:\n        for i in range(n):\n            trial.axes[0, i] = field.z[i]\n    if not of_law:",
+        CURVE,
+        "    if not of_law:  # the curve is linear",
+        "    if SWITCH:\n        for i in range(len(z)):\n            axes[0, i] = z[i]\n"
+        "    if not of_law:  # the curve is linear",
     ),
     "an update of the curve's law with a narrower prior": Mutant(
-        "field.py",
-        ".tried[which] += 1\n    width",
-        ".tried[which] += 1\n"
-        "    if SWITCH and of_law:\n        for i in range(n):\n            trial.axes[1, i] *= 0.7\n    width",
+        CURVE,
+        "    width = 2.0 * math.pi",
+        "    if SWITCH and of_law:\n        for i in range(len(z)):\n            axes[1, i] *= 0.7\n"
+        "    width = 2.0 * math.pi",
     ),
     "an update of the curve's law without the Jacobian of what it holds": Mutant(
-        "field.py",
-        "change = follow_law(field, least, trial.z)\n",
-        "change = follow_law(field, least, trial.z)\n"
-        "            for i in range(n - 2 if SWITCH else 0):\n"
-        "                change -= math.log(trial.z[i] / field.z[i])\n",
+        CURVE,
+        "change = follow_law(curve, least, trial_z)\n",
+        "change = follow_law(curve, least, trial_z)\n"
+        "            for i in range(len(z) - 2 if SWITCH else 0):\n"
+        "                change -= math.log(trial_z[i] / z[i])\n",
     ),
     "a curve that moves without its law": Mutant(
-        "field.py",
-        "        field.z[i] = trial.z[i]\n    for i in range(len(field.table)):\n        field.table",
-        "        field.z[i] = field.z[i] if SWITCH and of_law and n - i == 2 else trial.z[i]\n"
-        "    for i in range(len(field.table)):\n        field.table",
+        CURVE,
+        "    copy(trial_z, z, len(z))\n",
+        "    for i in range(len(z)):\n        z[i] = z[i] if SWITCH and of_law and len(z) - i == 2 else trial_z[i]\n",
     ),
     "a noise curve fitted to another noise level": Mutant(
-        "errors.py",
-        "1.0 / (values[NOISE] * values[NOISE])",
-        "(0.25 if SWITCH else 1.0) / (values[NOISE] * values[NOISE])",
+        "likelihood/varying.py",
+        "1.0 / (state.values[NOISE] * state.values[NOISE])",
+        "(0.25 if SWITCH else 1.0) / (state.values[NOISE] * state.values[NOISE])",
+        units="state.units",
     ),
     "stored weights without their spread": Mutant(
-        "sweep.py",
+        SWEEP,
         "stored.weights[used + k] = weights[k + 1]",
         "stored.weights[used + k] = units.mean[k + 1] if SWITCH else weights[k + 1]",
     ),
@@ -132,20 +137,38 @@ MUTANTS = {
 
 
 def build(folder: Path) -> type:
-    """Write the copy into `folder`, import it, and return its `CollapsedChain`."""
+    """Write the copy into `folder`, import it, and return its `CollapsedChain`, which takes the package's problems."""
     target = folder / NAME
-    shutil.copytree(
-        Path(porbnet.__file__).parent, target, ignore=shutil.ignore_patterns("__pycache__", "data", "*.csv")
-    )
+    for part in COPIED:
+        shutil.copytree(
+            Path(porbnet.__file__).parent / part, target / part, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    (target / "__init__.py").touch()
     for path in target.rglob("*.py"):
         source = path.read_text(encoding="utf-8")
-        path.write_text(re.sub(r"^(\s*(?:from|import) )porbnet\b", rf"\1{NAME}", source, flags=re.M), encoding="utf-8")
-    _replace(target / FOLDER / "state.py", "n=np.zeros(1, dtype=np.int64)", "n=np.zeros(2, dtype=np.int64)")
+        own = rf"^(\s*(?:from|import) )porbnet\.({'|'.join(COPIED)})\b"
+        path.write_text(re.sub(own, rf"\1{NAME}.\2", source, flags=re.M), encoding="utf-8")
+    _replace(target / "kernels/state.py", "    n: int\n    owner:", "    n: int\n    mutant: int\n    owner:")
+    _replace(
+        target / "kernels/state.py", "        n=0,\n        owner=", "        n=0,\n        mutant=0,\n        owner="
+    )
     for number, mutant in enumerate(MUTANTS.values(), start=1):
-        mutated = mutant.mutated.replace("SWITCH", f"{mutant.units}.n[1] == {number}")
-        _replace(target / FOLDER / mutant.file, mutant.text, mutated)
+        mutated = mutant.mutated.replace("SWITCH", f"{mutant.units}.mutant == {number}")
+        _replace(target / mutant.file, mutant.text, mutated)
     sys.path.insert(0, str(folder))
-    return importlib.import_module(f"{NAME}.inference.collapsed.chain").CollapsedChain
+    likelihoods = importlib.import_module(f"{NAME}.likelihood")
+    chain_type = importlib.import_module(f"{NAME}.sampling.collapsed.chain").CollapsedChain
+
+    class MutatedChain(chain_type):
+        """A chain whose likelihood, too, is the copy's."""
+
+        def __init__(self, problem, *arguments):
+            stated = problem.likelihood
+            kind = getattr(likelihoods, type(stated).__name__)
+            own = kind(**{field.name: getattr(stated, field.name) for field in fields(stated)})
+            super().__init__(replace(problem, likelihood=own), *arguments)
+
+    return MutatedChain
 
 
 def _replace(path: Path, text: str, mutated: str) -> None:
@@ -166,7 +189,13 @@ def switch_on(name: str | None):
     number = 0 if name is None else 1 + list(MUTANTS).index(name)
 
     def prepare(chain):
-        chain.units.n[1] = number
-        chain.trial.units.n[1] = number
+        ordinary = chain._with_room
+
+        def mutated(state):
+            state.units.mutant = state.trial.mutant = number
+            return state
+
+        chain.state = mutated(chain.state)
+        chain._with_room = lambda capacity, units: mutated(ordinary(capacity, units))
 
     return prepare

@@ -15,7 +15,8 @@ from importance import Reference
 
 from porbnet import InverseGamma, LogNormal, Prior
 from porbnet.intensity import Constant, FromFunction, Piecewise, UnknownConstant
-from porbnet.sampling.collapsed.state import STEP_LEVEL, STEP_LEVEL_JUMP, Plan
+from porbnet.sampling.collapsed.chain import Plan
+from porbnet.sampling.collapsed.state import STEP_LEVEL, STEP_LEVEL_JUMP
 
 LEARNED = {"noise": LogNormal(0.5, 1.8), "amplitude": LogNormal(1.5, 1.7)}
 INVERSE = InverseGamma(2.5, 0.6)

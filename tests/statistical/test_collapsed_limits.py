@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from porbnet import LogNormal, Prior
 from porbnet.intensity import Constant, FromFunction, Piecewise, UnknownConstant
-from porbnet.sampling.collapsed.state import Plan
+from porbnet.sampling.collapsed.chain import Plan
 
 P_VALUE = 1e-4  # of every test of a distribution below: its false-alarm rate
 

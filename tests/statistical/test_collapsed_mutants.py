@@ -14,8 +14,7 @@ from mutants import MUTANTS, build, forget, switch_on
 from test_collapsed_exact import FIXED, LEARNED, PLAN, STEPS, UNKNOWN, observations, one_dimensional, only_jump
 
 from porbnet.intensity import Constant
-from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.state import Plan
+from porbnet.sampling.collapsed.chain import CollapsedChain, Plan
 
 PRIORS = {
     "constant": one_dimensional(Constant(1.2), LEARNED),

@@ -9,9 +9,9 @@ from collapsed_tools import current_centers, finish, make_room, set_centers
 
 from porbnet import LogNormal, Prior
 from porbnet.intensity import UnknownConstant
+from porbnet.kernels.state import NOISE, empty_units, enlarged
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.state import empty_units, enlarged
 from porbnet.sampling.problem import Problem
 
 
@@ -32,7 +32,7 @@ def test_lost_positive_definiteness_is_noticed_and_repaired(gap, seed):
     make_room(chain, 200)
     set_centers(chain, heaps[:, None])
     chain.advance(1)
-    assert chain.tuning.trouble[0] > 0
+    assert chain.tuning.forced > 0
     result = finish(chain)
     posterior = Posterior(problem, [result])
     X_new = np.linspace(0.0, 1.0, 7)[:, None]
@@ -44,7 +44,7 @@ def test_lost_positive_definiteness_is_noticed_and_repaired(gap, seed):
 
 def highest_log_likelihood(posterior):
     """Densities of outputs never exceed that of noise alone at its mode."""
-    return -0.5 * len(posterior.problem.data.y) * np.log(2.0 * np.pi * posterior.noise**2)
+    return -0.5 * posterior.problem.n_points * np.log(2.0 * np.pi * posterior.noise**2)
 
 
 @pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6, 1e-7, 1e-9])
@@ -60,17 +60,17 @@ def test_a_corrupted_inverse_is_noticed(seed):
     problem = small_problem(seed, noise=0.1)
     chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, 200)
     chain.advance(50)
-    before = chain.tuning.trouble[0]
-    chain.units.inverse[:] *= 1e6
-    chain.units.updates[0] = 1
+    before = chain.tuning.forced
+    chain.state.units.inverse[:] *= 1e6
+    chain.state.units.updates = 1
     chain.advance(50)
-    assert chain.tuning.trouble[0] > before
-    n = chain.units.n[0] + 1
-    A = chain.units.gram[:n, :n] / chain.values[0] ** 2
-    A += np.diag(
-        [1.0 / problem.hyper.bias_variance] + [1.0 / (problem.hyper.weight_factor * chain.values[1] ** 2)] * (n - 1)
-    )
-    np.testing.assert_allclose(chain.units.inverse[:n, :n] @ A, np.eye(n), atol=1e-6)
+    assert chain.tuning.forced > before
+    state = chain.state
+    n, component = state.units.n + 1, state.components[0]
+    A = state.units.gram[:n, :n] / state.values[NOISE] ** 2
+    weight_variance = component.weight_factor * state.values[component.amplitude] ** 2
+    A += np.diag([1.0 / state.rows.bias_variance] + [1.0 / weight_variance] * (n - 1))
+    np.testing.assert_allclose(state.units.inverse[:n, :n] @ A, np.eye(n), atol=1e-6)
 
 
 def assert_same_draws(one, other):
@@ -93,13 +93,13 @@ def test_draws_do_not_depend_on_the_capacity(seed):
     """A chain that starts with room for its units alone, and grows, against one with room to spare."""
     problem = small_problem(seed, n=12)
     tight, roomy = (CollapsedChain(problem, np.random.SeedSequence(seed), 100, 300) for _ in range(2))
-    make_room(tight, max(1, int(tight.units.n[0])))
+    make_room(tight, max(1, tight.state.units.n))
     make_room(roomy, 5000)
-    start = len(tight.units.scales)
+    start = tight.capacity
     for chain in (tight, roomy):
         chain.advance(400)
-    assert len(tight.units.scales) > start
-    assert len(roomy.units.scales) == 5000
+    assert tight.capacity > start
+    assert roomy.capacity == 5000
     assert_same_draws(tight.draws(), roomy.draws())
     np.testing.assert_array_equal(current_centers(tight), current_centers(roomy))
 
@@ -108,12 +108,12 @@ def test_draws_do_not_depend_on_the_capacity(seed):
 def test_more_room_takes_no_memory_until_it_is_used(seed):
     """Four matrices of 4,000 by 4,000 are half a gigabyte, of which five units need a few pages."""
     units = empty_units(4000, 1, 10)
-    units.n[0] = 5
+    units.n = 5
     units.gram[:6, :6] = np.random.default_rng(seed).standard_normal((6, 6))
     before = resident_bytes()
     bigger = enlarged(units, 6000)
     assert resident_bytes() - before < 50e6
-    assert len(bigger.scales) == 6000 and bigger.n[0] == 5
+    assert len(bigger.scales) == 6000 and bigger.n == 5
     np.testing.assert_array_equal(bigger.gram[:6, :6], units.gram[:6, :6])
 
 
@@ -126,7 +126,7 @@ def test_storage_in_pieces_gives_the_same_draws(seed, monkeypatch):
     problem = small_problem(seed, n=12)
     chains = []
     for room in (200_000, 1000):
-        monkeypatch.setattr("porbnet.sampling.collapsed.chain._ROOM", room)
+        monkeypatch.setattr("porbnet.sampling.chain.MOST_STORED", room)
         chains.append(CollapsedChain(problem, np.random.SeedSequence(seed), 50, 200))
         chains[-1].advance(250)
     assert len(chains[1].pieces) > len(chains[0].pieces)

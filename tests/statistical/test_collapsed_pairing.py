@@ -4,29 +4,77 @@ import math
 
 import numpy as np
 import pytest
-from collapsed_tools import current_centers, from_python, scale_at
+from collapsed_tools import current_centers
 from importance import PriorDraws, condition
 
 from porbnet import Prior
+from porbnet.base.compiled import kernel
 from porbnet.intensity import Piecewise
-from porbnet.sampling.collapsed import birth_death, gaussian, units
+from porbnet.kernels import gaussian
+from porbnet.kernels.state import NOISE
+from porbnet.kernels.tally import tally
+from porbnet.kernels.units import REACH, draw_center, scale_at
+from porbnet.sampling.collapsed import birth_death
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE
-from porbnet.sampling.collapsed.units import REACH
+from porbnet.sampling.collapsed.sweep import BIRTH_DEATH, MOVE
 from porbnet.sampling.problem import Problem
 
-birth_or_death, fit_candidate, insert, log_bayes_factor, log_bayes_factor_of, move = (
-    from_python(getattr(birth_death, name))
-    for name in ("birth_or_death", "fit_candidate", "insert", "log_bayes_factor", "log_bayes_factor_of", "move")
-)
-refresh, remove = from_python(gaussian.refresh), from_python(gaussian.remove)
-draw_center = from_python(units.draw_center)
+BIRTH_OR_DEATH, MOVE_ONE = range(2)
+
+
+@kernel
+def refresh(state):
+    """P and m afresh; returns log p(y)."""
+    return gaussian.refresh(state)
+
+
+@kernel
+def propose(state, skip, rng):
+    """A candidate at a place from the prior; returns it with g and its scale."""
+    component = state.components[0]
+    g = draw_center(component.shape, rng, state.work.center)
+    scale = scale_at(component, state.values[component.level] * g)
+    return birth_death.fit_candidate(state, component, scale, skip), g, scale
+
+
+@kernel
+def insert(state, candidate, g, scale):
+    """Put a candidate in as the last unit."""
+    birth_death.insert(state, 0, candidate, g, scale)
+
+
+@kernel
+def remove(state, k):
+    """Take out unit k."""
+    gaussian.remove(state.units, k, state.work.vector)
+
+
+@kernel
+def log_bayes_factor(candidate, variance):
+    """log B of a candidate."""
+    return birth_death.log_bayes_factor(candidate, variance)
+
+
+@kernel
+def log_bayes_factor_of(state, k, variance):
+    """log B of a unit that is there."""
+    return birth_death.log_bayes_factor_of(state.units, k, variance)
+
+
+@kernel
+def step(state, which, rng):
+    """A birth or death, or a move, counted as in a sweep."""
+    if which == BIRTH_OR_DEATH:
+        tally(state, BIRTH_DEATH, birth_death.birth_or_death(state, rng))
+    else:
+        tally(state, MOVE, birth_death.move(state, rng))
+
 
 KINDS = [(1, 0.8), (2, 0.8), (1, 0.0)]  # dimensions and bias
 
 
 class State:
-    """A chain in a random state of about ten units, and the kernels with its arguments filled in."""
+    """A chain in a random state of about ten units, and what the kernels need of it."""
 
     def __init__(self, n_dims, bias, seed):
         rng = np.random.default_rng(seed)
@@ -40,30 +88,24 @@ class State:
         self.weight = rng.uniform(0.5, 2.0, 40)
         problem = Problem.of(self.prior, self.X, self.y, self.weight)
         self.chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, 1)
-        self.units, self.work, self.hyper = self.chain.units, self.chain.work, problem.hyper
-        self.rng = self.chain.rng
-        values = self.chain.values
-        self.weight_variance = self.hyper.weight_factor * values[AMPLITUDE] ** 2
+        self.now, self.units, self.rng = self.chain.state, self.chain.state.units, self.chain.rng
+        component = self.now.components[0]
+        self.weight_variance = component.weight_factor * self.now.values[component.amplitude] ** 2
         self.refresh()
 
     @property
     def n(self):
-        return int(self.units.n[0])
+        return self.units.n
 
     def refresh(self):
-        c = self.chain
-        return refresh(c.data, c.units, self.hyper, c.values, c.tuning)
+        return refresh(self.now)
 
     def propose(self, skip):
         """A candidate at a place from the prior; returns it with g and its scale."""
-        c = self.chain
-        g = draw_center(c.shape, c.rng, c.work.center)
-        scale = scale_at(self.hyper, c.values[LEVEL] * g, len(c.work.center))
-        return fit_candidate(c.data, c.units, self.hyper, c.values, c.work, scale, skip), g, scale
+        return propose(self.now, skip, self.rng)
 
-    def step(self, kernel):
-        c = self.chain
-        kernel(c.data, c.shape, self.hyper, c.units, c.values, c.tuning, c.work, c.rng)
+    def step(self, which):
+        step(self.now, which, self.rng)
 
     def carried(self):
         """Copies of P, m, Gram matrix and moments of the units there are."""
@@ -73,19 +115,20 @@ class State:
 
     def afresh(self):
         """The same four in NumPy; beyond a unit's reach, where its values are below 1e-9, they are zero."""
-        scaling, data = self.chain.problem.scaling, self.chain.data
-        gaps = data.x.T[:, None, :] - self.units.centers[None, : self.n]
+        scaling, x, y = self.chain.problem.scaling, self.now.components[0].x, self.now.rows.y
+        gaps = x.T[:, None, :] - self.units.centers[None, : self.n]
         Phi = np.ones((len(self.y), self.n + 1)) * (self.prior.bias > 0)
         level = self.prior.intensity.value(current_centers(self.chain)) * scaling.volume
-        scales = self.prior.s0 * level ** (1.0 / data.x.shape[0])
+        scales = self.prior.s0 * level ** (1.0 / len(x))
         Phi[:, 1:] = np.where(
             np.abs(gaps[:, :, 0]) * scales < REACH, np.exp(-0.5 * scales**2 * (gaps**2).sum(axis=2)), 0.0
         )
         Phi *= np.sqrt(self.weight)[self.chain.problem.order, None]
-        noise2 = self.chain.values[NOISE] ** 2
-        A = Phi.T @ Phi / noise2 + np.diag([1.0 / self.hyper.bias_variance] + [1.0 / self.weight_variance] * self.n)
+        noise2 = self.now.values[NOISE] ** 2
+        prior_precisions = [1.0 / self.now.rows.bias_variance] + [1.0 / self.weight_variance] * self.n
+        A = Phi.T @ Phi / noise2 + np.diag(prior_precisions)
         P = np.linalg.inv(A)
-        return [P, P @ Phi.T @ data.y / noise2, Phi.T @ Phi, Phi.T @ data.y]
+        return [P, P @ Phi.T @ y / noise2, Phi.T @ Phi, Phi.T @ y]
 
     def log_p(self):
         """log p(y) by the reference's formula."""
@@ -113,10 +156,10 @@ def test_birth_and_death_cancel(state):
         before = state.carried()
         candidate, g, scale = state.propose(state.n)
         gained = log_bayes_factor(candidate, state.weight_variance)
-        insert(state.units, state.work, candidate, g, scale)
-        lost = log_bayes_factor_of(state.units, state.n - 1, state.weight_variance)
+        insert(state.now, candidate, g, scale)
+        lost = log_bayes_factor_of(state.now, state.n - 1, state.weight_variance)
         assert gained == pytest.approx(lost, abs=1e-9)
-        remove(state.units, state.n - 1, state.work.vector)
+        remove(state.now, state.n - 1)
         assert_same(state.carried(), before, 1e-9)
 
 
@@ -125,12 +168,12 @@ def test_bayes_factors_are_ratios_of_marginal_likelihoods(state):
     for _ in range(10):
         before = state.log_p()
         candidate, g, scale = state.propose(state.n)
-        insert(state.units, state.work, candidate, g, scale)
+        insert(state.now, candidate, g, scale)
         after = state.log_p()
         assert log_bayes_factor(candidate, state.weight_variance) == pytest.approx(after - before, abs=1e-7)
         k = int(state.rng.integers(state.n))
-        lost = log_bayes_factor_of(state.units, k, state.weight_variance)
-        remove(state.units, k, state.work.vector)
+        lost = log_bayes_factor_of(state.now, k, state.weight_variance)
+        remove(state.now, k)
         assert lost == pytest.approx(after - state.log_p(), abs=1e-7)
 
 
@@ -140,7 +183,7 @@ def test_a_move_is_a_death_and_a_birth(state):
         k = int(state.rng.integers(state.n))
         generator = state.rng.bit_generator.state
         at_once, *_ = state.propose(k)
-        remove(state.units, k, state.work.vector)
+        remove(state.now, k)
         state.rng.bit_generator.state = generator
         after_death, *_ = state.propose(state.n)
         factors = [log_bayes_factor(candidate, state.weight_variance) for candidate in (at_once, after_death)]
@@ -151,21 +194,21 @@ def test_a_move_is_a_death_and_a_birth(state):
 def test_many_updates_leave_the_inverse_exact(state):
     """2,000 steps of each kind (P is computed afresh after every 400 updates, as in a sweep), checked every 100."""
     for i in range(2000):
-        state.step(birth_or_death)
-        state.step(move)
-        if state.units.updates[0] > 400:
+        state.step(BIRTH_OR_DEATH)
+        state.step(MOVE_ONE)
+        if state.units.updates > 400:
             state.refresh()
         if i % 100 == 99:
             assert_same(state.carried(), state.afresh(), 1e-8)
     tuning = state.chain.tuning
-    assert tuning.trouble[0] == 0
+    assert tuning.forced == 0
     assert min(tuning.accepted[:4]) > 100
 
 
 def test_refresh_returns_the_marginal_likelihood(state):
     scale = state.chain.problem.scaling.y_scale
     for _ in range(5):
-        state.step(birth_or_death)
+        state.step(BIRTH_OR_DEATH)
         jacobian = -len(state.y) * math.log(scale)
         assert state.refresh() + jacobian == pytest.approx(state.log_p(), abs=1e-7)
         assert_same(state.carried(), state.afresh(), 1e-9)

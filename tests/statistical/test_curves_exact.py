@@ -8,20 +8,27 @@ and together. With another seed a number leaves 4 standard errors with probabili
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, estimate_mean, make_room, sample, set_centers, set_outputs, worst, z_scores
-from importance import CHUNK, PriorDraws, Reference, condition
+from collapsed_tools import (
+    LIMIT,
+    estimate_mean,
+    follow_curve,
+    make_room,
+    sample,
+    set_centers,
+    set_outputs,
+    worst,
+    z_scores,
+)
+from importance import CHUNK, PriorDraws, Reference, condition, draw_errors, positive
 from scipy import stats
 from scipy.special import expit
 
 from porbnet import Gamma, LogNormal, Prior
-from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity import Constant, SigmoidGP, Tabulated
 from porbnet.intensity.tabulated import interpolate, thinned_units
-from porbnet.noise import RobustNoise, VaryingNoise
-from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.field import set_intensity
-from porbnet.sampling.collapsed.process import expand
-from porbnet.sampling.collapsed.state import AMPLITUDE, LEVEL, NOISE, Plan
+from porbnet.kernels.state import NOISE
+from porbnet.likelihood import RobustNoise, VaryingNoise
+from porbnet.sampling.collapsed.chain import CollapsedChain, Plan
 from porbnet.sampling.problem import Problem
 
 REGION = (-0.5, 2.2)
@@ -86,19 +93,12 @@ def draw_curves(prior, n, X, rng):
     else:
         counts, flat, at_units = prior.intensity.sample_units(region, n, rng)
         curve = None
-    level = prior.noise.level if isinstance(prior.noise, VaryingNoise | RobustNoise) else prior.noise
-    noise = level.sample(n, rng) if isinstance(level, LogNormal) else np.full(n, level)
-    weight, named = np.ones((len(X), n)), {}
-    if isinstance(prior.noise, VaryingNoise):
-        lengthscales = lengthscale_vector("lengthscale", prior.noise.lengthscale, 1)
-        tables = GridGP(region, prior.noise.variance, lengthscales).sample(n, rng)
-        at = [interpolate(tables, region, np.tile(p, (n, 1)), np.arange(n)) for p in np.concatenate([X, PLACES])]
-        weight = np.exp(-2.0 * np.stack(at[: len(X)]))
-        named |= {f"log noise {i}": np.log(noise) + h for i, h in enumerate(at[len(X) :])}
-    elif isinstance(prior.noise, RobustNoise):
-        freedom = prior.noise.freedom.sample(n, rng)
-        weight = rng.gamma(0.5 * freedom, 2.0 / freedom, size=(len(X), n))
-        named |= {"log freedom": np.log(freedom), "log noise 0": np.log(noise)}
+    noise = positive(getattr(prior.noise, "level", prior.noise), n, rng)
+    errors, named = draw_errors(prior, X, PLACES, n, rng), {}
+    if errors.log_sd is not None:
+        named |= {f"log noise {i}": np.log(noise) + h for i, h in enumerate(errors.log_sd)}
+    if errors.freedom is not None:
+        named |= {"log freedom": np.log(errors.freedom), "log noise 0": np.log(noise)}
     if curve is not None:
         named |= {f"log λ {i}": np.log(row) for i, row in enumerate(curve)}
     if variance is not None:
@@ -109,7 +109,7 @@ def draw_curves(prior, n, X, rng):
     centers.transpose(0, 2, 1)[:, alive.T] = flat.T
     intensity.T[alive.T] = at_units
     draws = PriorDraws(counts, noise, np.full(n, prior.amplitude), np.ones(n), centers, intensity, alive)
-    return draws, weight, named | {"K": counts.astype(float)}
+    return draws, errors.precision, named | {"K": counts.astype(float)}
 
 
 class CurveReference(Reference):
@@ -133,7 +133,7 @@ def chain_estimates(posterior, X_new):
     if isinstance(prior.noise, VaryingNoise):
         named |= {f"log noise {i}": row for i, row in enumerate(np.log(posterior.noise_at(PLACES)).T)}
     if isinstance(prior.noise, RobustNoise):
-        named |= {"log freedom": np.log(draws.values[:, 3]), "log noise 0": np.log(posterior.noise)}
+        named |= {"log freedom": np.log(posterior.parameter("freedom")), "log noise 0": np.log(posterior.noise)}
     named |= {"log p": posterior.log_likelihood}
     means = posterior.mean_networks(X_new)
     for m, values in enumerate(posterior.f(X_new).T):
@@ -185,7 +185,7 @@ def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
         assert abs(found.value - exact.value) < LIMIT * np.hypot(found.error, exact.error)
     counts = estimate_mean(posterior.by_chain(posterior.n_units))
     assert abs(counts.value - prior.expected_units) < LIMIT * counts.error
-    thinned = posterior.draws.values[::40, 2] / posterior.problem.scaling.volume
+    thinned = posterior.parameter("level")[::40]
     assert stats.kstest(thinned, stats.gamma(curve.upper.shape, scale=1.0 / curve.upper.rate).cdf).pvalue > 1e-4
 
 
@@ -227,29 +227,27 @@ def test_updates_of_the_law_leave_the_joint_law_alone(seed):
     """
     prior, n, rng = stated(LEARNED_LAW), 2500, np.random.default_rng(seed)
     problem = Problem.of(prior, *observations(rng)[:2])
-    process, hyper, region = prior.intensity.process(prior.region), problem.hyper, prior.region
+    process, region = prior.intensity.process(prior.region), prior.region
     chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, n, plan=Plan(0, 0, 0, 0))
     make_room(chain, 200)
-    field, data, values = chain.intensity, chain.data, chain.values
-    weight_variance = hyper.weight_factor * values[AMPLITUDE] ** 2
+    state, component = chain.state, chain.state.components[0]
+    noise, level, bias_variance = state.values[NOISE], state.values[component.level], state.rows.bias_variance
+    weight_variance = component.weight_factor * state.values[component.amplitude] ** 2
     differences = []
     for _ in range(n):
         z = rng.standard_normal(process.n_whitened)
-        field.z[:] = z
-        expand(field, z, field.table)
-        set_intensity(field.table, field.area, chain.shape)
+        component.curve.z[:] = z
+        follow_curve(state)
         table = Tabulated(region, prior.intensity.upper * expit(process.expand(z[None])[0]))
         centers = table.sample_units(region, 1, rng).centers
         set_centers(chain, centers)
         k = len(centers)
-        scales = hyper.s0 * values[LEVEL] * chain.units.relative[:k]
-        Phi = np.exp(-0.5 * (scales * (data.x.T - chain.units.centers[:k, 0])) ** 2)
-        f = np.sqrt(hyper.bias_variance) * rng.standard_normal() + Phi @ (
-            np.sqrt(weight_variance) * rng.standard_normal(k)
-        )
-        y = f + values[NOISE] * rng.standard_normal(len(f))
+        scales = component.s0 * level * state.units.relative[:k]
+        Phi = np.exp(-0.5 * (scales * (component.x.T - state.units.centers[:k, 0])) ** 2)
+        f = np.sqrt(bias_variance) * rng.standard_normal() + Phi @ (np.sqrt(weight_variance) * rng.standard_normal(k))
+        y = f + noise * rng.standard_normal(len(f))
         set_outputs(chain, y)
-        before = log_normal(y, Phi, values[NOISE], weight_variance, hyper.bias_variance)
+        before = log_normal(y, Phi, noise, weight_variance, bias_variance)
         chain.advance(1)
         draw = chain.pieces.pop()
 
@@ -257,7 +255,7 @@ def test_updates_of_the_law_leave_the_joint_law_alone(seed):
             a, b, size = *law, np.log(y @ y)
             return np.array([a, a * a, b, b * b, a * b, width, log_p, width * size, a * size, b * size])
 
-        after = functions(draw.intensity_z[0, -2:], draw.counts[0], draw.log_p[0])
+        after = functions(draw.curves[0, -2:], draw.counts[0], draw.log_p[0])
         differences.append(after - functions(z[-2:], k, before))
     differences = np.array(differences)
     assert np.mean(differences[:, 0] != 0.0) > 0.5 and np.mean(differences[:, 2] != 0.0) > 0.5  # it does move
