@@ -112,8 +112,3 @@ class Parameter:
 def law_of(value: Any) -> Law:
     """A statement as a law: distributions as they are, numbers as floats."""
     return value if isinstance(value, LogNormal | InverseGamma | Gamma) else float(value)
-
-
-def table_of(parameters: tuple[Parameter, ...], scaling: Scaling) -> FloatArray:
-    """Laws of parameters in standard coordinates, shape (n_parameters, 4)."""
-    return np.array([p.row(scaling) for p in parameters])

@@ -74,6 +74,8 @@ def set_curve(component: Any) -> None:
 @inner
 def draw_center(shape: Any, rng: Any, out: Any) -> float:
     """A center from λ / Λ, by rejection from the uniform; returns g there."""
+    for d in range(len(shape.widths), len(out)):
+        out[d] = 0.0
     while True:
         for d in range(len(shape.widths)):
             out[d] = uniform(rng) * shape.widths[d]
@@ -209,8 +211,8 @@ def clear(rows: Any, units: Any) -> None:
 @inner
 def place(units: Any, k: int, owner: int, center: Any, g: float, scale: float, low: int, high: int) -> None:
     """Set what a unit is: center, intensity and scale there, and the window that it reaches."""
-    for d in range(units.centers.shape[1]):
-        units.centers[k, d] = center[d]
+    for d in range(units.centers.shape[1]):  # of which a component may have fewer
+        units.centers[k, d] = center[d] if d < len(center) else 0.0
     units.owner[k] = owner
     units.relative[k] = g
     units.scales[k] = scale

@@ -31,7 +31,7 @@ def conditional_state(problem: Problem, capacity: int) -> State:
     n_dims, n_points = problem.most_dims, problem.n_points
     return State(
         rows=problem.rows(),
-        components=tuple(c.record(problem.scaling, 0) for c in problem.components),
+        components=tuple(c.record(0) for c in problem.components),
         values=np.zeros(len(problem.parameters)),
         laws=problem.laws,
         errors=problem.errors(),

@@ -6,14 +6,14 @@ A `Problem` is shared by all chains and never changes; a chain makes records of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
-from porbnet.base.parameter import Parameter, law_of, table_of
+from porbnet.base.parameter import OUTPUT, Parameter, law_of
 from porbnet.base.records import Record
 from porbnet.base.scaling import Scaling
 from porbnet.errors import StatementError
@@ -36,7 +36,7 @@ class ComponentSetting:
     is_sorted : whether the rows are in order of the first of them
     relative : the intensity over its level
     widths : (n_dims,) edges of the box in standard coordinates
-    low, divisor : (n_dims,) of its standard coordinates
+    scaling : its standard coordinates
     process : of a learned intensity
     s0, weight_factor : scale of a unit where the intensity is one; weight variance for unit amplitude
     amplitude, level : places of its parameters
@@ -47,14 +47,37 @@ class ComponentSetting:
     is_sorted: bool
     relative: Relative
     widths: FloatArray
-    low: FloatArray
-    divisor: FloatArray
+    scaling: Scaling
     process: GridGP | None
     s0: float
     weight_factor: float
     amplitude: int
     level: int
     start_level: float
+
+    @classmethod
+    def of(cls, prior: Prior, X: FloatArray, y_scale: float, place: int) -> tuple[ComponentSetting, list[Parameter]]:
+        """The component that a prior states, and its amplitude and level, which are to stand from `place` on.
+
+        X : (n_points, n_dims) its inputs, in the order of the rows
+        """
+        region, intensity = prior.region, prior.intensity.sampled_as(prior.region)
+        scaling = scaling_of(prior, y_scale)
+        u, level = scaling.inputs(X), intensity.level_parameter(region)
+        setting = cls(
+            x=np.ascontiguousarray(u.T),
+            is_sorted=bool(np.all(np.diff(u[:, 0]) >= 0)),
+            relative=intensity.relative(region, scaling.volume),
+            widths=region.widths / scaling.divisor,
+            scaling=scaling,
+            process=intensity.curve(region),
+            s0=prior.s0,
+            weight_factor=math.pow(prior.s0**2 / math.pi, prior.n_dims / 2.0),
+            amplitude=place,
+            level=place + 1,
+            start_level=float(level.start or 0.0) * scaling.volume,
+        )
+        return setting, [Parameter("amplitude", law_of(prior.amplitude), OUTPUT), level]
 
     @property
     def expected(self) -> float:
@@ -64,7 +87,9 @@ class ComponentSetting:
     def shape(self) -> Shape:
         """Its relative intensity, as a record of its own."""
         relative = self.relative
-        breaks = [(b - lo) / f for b, lo, f in zip(relative.breaks, self.low, self.divisor, strict=True)]
+        breaks = [
+            (b - lo) / f for b, lo, f in zip(relative.breaks, self.scaling.low, self.scaling.divisor, strict=True)
+        ]
         offsets = np.concatenate([[0], np.cumsum([len(b) for b in breaks])]).astype(np.int64)
         return Shape(
             kind=_KINDS[relative.kind],
@@ -77,7 +102,7 @@ class ComponentSetting:
             integral=float(relative.integral),
         )
 
-    def record(self, scaling: Scaling, room: int) -> Component:
+    def record(self, room: int) -> Component:
         """A component of a chain's own, with room for so many marked points."""
         points = room if self.process is not None else 0
         return Component(
@@ -85,7 +110,7 @@ class ComponentSetting:
             sorted=int(self.is_sorted),
             shape=self.shape(),
             trial=self.shape(),
-            curve=empty_curve() if self.process is None else curve_record(self.process, scaling),
+            curve=empty_curve() if self.process is None else curve_record(self.process, self.scaling),
             s0=self.s0,
             weight_factor=self.weight_factor,
             amplitude=self.amplitude,
@@ -139,37 +164,19 @@ class Problem:
         """
         if prior.noise is None:
             raise StatementError("noise=None is not allowed in a fit: state a number, a LogNormal or a noise model")
-        region, intensity = prior.region, prior.intensity.sampled_as(prior.region)
-        size = math.exp(float(np.mean(np.log(region.widths))))
         spread = mean_and_sd(y, counts)[1] if len(y) > 1 else 0.0
-        amplitude = Parameter("amplitude", law_of(prior.amplitude), "output")
         y_scale = spread if spread > 0 else _median(prior.amplitude)
-        scaling = Scaling(region.low, prior.anisotropy * size, size, y_scale)
-        u = scaling.inputs(X)
-        order = np.argsort(u[:, 0], kind="stable")
-        likelihood, level = likelihood_of(prior.noise), intensity.level_parameter(region)
+        scaling, likelihood = scaling_of(prior, y_scale), likelihood_of(prior.noise)
+        order = np.argsort(scaling.inputs(X)[:, 0], kind="stable")
+        component, own = ComponentSetting.of(prior, X[order], y_scale, 1)
         noise, *others = likelihood.parameters()
-        parameters = (noise, amplitude, level, *others)
-        component = ComponentSetting(
-            x=np.ascontiguousarray(u[order].T),
-            is_sorted=True,
-            relative=intensity.relative(region, scaling.volume),
-            widths=region.widths / scaling.divisor,
-            low=region.low,
-            divisor=scaling.divisor,
-            process=intensity.curve(region),
-            s0=prior.s0,
-            weight_factor=math.pow(prior.s0**2 / math.pi, prior.n_dims / 2.0),
-            amplitude=1,
-            level=2,
-            start_level=float(level.start or 0.0) * scaling.volume,
-        )
+        parameters = (noise, *own, *others)
         return cls(
             prior=prior,
             scaling=scaling,
             likelihood=likelihood,
             parameters=parameters,
-            laws=table_of(parameters, scaling),
+            laws=np.array([p.row(scaling) for p in parameters]),
             components=(component,),
             outputs=y[order] / y_scale,
             known_root=np.ones(len(y)) if weight is None else np.sqrt(weight[order]),
@@ -179,6 +186,24 @@ class Problem:
             y=y,
             weight=weight,
             counts=counts,
+        )
+
+    def with_component(self, prior: Prior, X: FloatArray) -> Problem:
+        """The problem with a further component in the sum: units as a prior states them, over inputs of their own.
+
+        Of the prior, region, lengthscale and amplitude are taken; bias and noise are those of the problem. X has a row
+        per observation, as the problem's own.
+        """
+        rows, place = np.argsort(self.scaling.inputs(self.X)[:, 0], kind="stable"), self.first_other
+        component, own = ComponentSetting.of(prior, X[rows], self.scaling.y_scale, place)
+        own = [replace(p, name=f"{p.name} {len(self.components) + 1}") for p in own]
+        before, after = self.parameters[:place], self.parameters[place:]
+        between = [p.row(component.scaling) for p in own]
+        return replace(
+            self,
+            parameters=(*before, *own, *after),
+            laws=np.concatenate([self.laws[:place], between, self.laws[place:]]),
+            components=(*self.components, component),
         )
 
     @property
@@ -236,7 +261,16 @@ class Problem:
 
     def start_values(self, rng: np.random.Generator) -> FloatArray:
         """Values of all parameters to start a chain from, in standard coordinates."""
-        return np.array([p.start_value(self.scaling, rng) for p in self.parameters])
+        scalings = [self.scaling] * len(self.parameters)
+        for component in self.components:
+            scalings[component.level] = component.scaling
+        return np.array([p.start_value(s, rng) for p, s in zip(self.parameters, scalings, strict=True)])
+
+
+def scaling_of(prior: Prior, y_scale: float) -> Scaling:
+    """Standard coordinates of a prior's region."""
+    size = math.exp(float(np.mean(np.log(prior.region.widths))))
+    return Scaling(prior.region.low, prior.anisotropy * size, size, y_scale)
 
 
 def _median(value: float | LogNormal) -> float:

@@ -193,6 +193,20 @@ def log_bayes_factor_of(units: Any, k: int, variance: float) -> float:
 
 
 @inner
+def relocate(state: Any, k: int, candidate: Candidate, g: float, scale: float) -> None:
+    """Put the candidate, fitted with unit k taken out, in the place of unit k."""
+    units, work, owner = state.units, state.work, state.units.owner[k]
+    last = units.n  # row that moves into unit k's place when it is taken out
+    remove(units, k, work.vector)
+    # the candidate's products follow the units to their new places
+    if k + 1 != last:
+        work.cross[k + 1] = work.cross[last]
+        work.applied[k + 1] = work.applied[last]
+    work.applied[last] = 0.0
+    insert(state, owner, candidate, g, scale)
+
+
+@inner
 def move(state: Any, rng: Any) -> int:
     """Move one unit, by a local step of a random length or to a fresh place. P must be current."""
     units, values, work = state.units, state.values, state.work
@@ -200,8 +214,7 @@ def move(state: Any, rng: Any) -> int:
     if n == 0:
         return IDLE
     k = smaller(int(uniform(rng) * n), n - 1)
-    owner = units.owner[k]
-    component = state.components[owner]
+    component = state.components[units.owner[k]]
     shape, variance = component.shape, weight_variance(component, values)
     if uniform(rng) < LONG_SHARE:
         kind = LONG
@@ -211,8 +224,9 @@ def move(state: Any, rng: Any) -> int:
         kind = LOCAL
         # the length does not depend on where the unit is, so the step is symmetric
         length = state.tuning.steps[STEP_MOVE] * SHORTEST * math.exp(uniform(rng) * math.log(LONGEST / SHORTEST))
+        copy(units.centers[k], work.center, len(work.center))
         for d in range(component.x.shape[0]):
-            work.center[d] = units.centers[k, d] + length * normal(rng)
+            work.center[d] += length * normal(rng)
         if not inside(shape, work.center):
             return outcome(kind, False)
         g = relative_intensity(shape, work.center)
@@ -224,12 +238,5 @@ def move(state: Any, rng: Any) -> int:
     log_ratio += log_bayes_factor(candidate, variance) - log_bayes_factor_of(units, k, variance)
     if not accept(log_ratio, rng):
         return outcome(kind, False)
-    last = units.n  # row that moves into unit k's place when it is taken out
-    remove(units, k, work.vector)
-    # the candidate's products follow the units to their new places
-    if k + 1 != last:
-        work.cross[k + 1] = work.cross[last]
-        work.applied[k + 1] = work.applied[last]
-    work.applied[last] = 0.0
-    insert(state, owner, candidate, g, scale)
+    relocate(state, k, candidate, g, scale)
     return outcome(kind, True)

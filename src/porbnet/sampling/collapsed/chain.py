@@ -94,7 +94,7 @@ class CollapsedChain(BaseChain):
         n_dims, n_points = problem.most_dims, problem.n_points
         return State(
             rows=problem.rows(),
-            components=tuple(c.record(problem.scaling, capacity) for c in problem.components),
+            components=tuple(c.record(capacity) for c in problem.components),
             values=values,
             laws=problem.laws,
             errors=problem.errors(),

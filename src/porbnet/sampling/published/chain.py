@@ -71,7 +71,7 @@ class PaperChain(BaseChain):
         self.n_thinned = max(10, round(level)) if has_curve else 0
         self.n_average = self.sampler.n_average if self.sampler.plug_in and has_curve else 1
         values = problem.start_values(self.rng)
-        component = setting.record(problem.scaling, 0)
+        component = setting.record(0)
         plug = setting.shape() if self.n_average > 1 else component.shape
         self.state = self._made(component, plug, values, *self._rooms(0, 0))
         if has_curve:  # scattered about its prior mean
