@@ -295,7 +295,8 @@ def main() -> int:
         )
         for p in plans
     ]  # fmt: skip
-    if problem.components[0].process is not None:  # what the alternation of both updates of the curve brings, against one of them
+    # what the alternation of both updates of the curve brings, against one of them
+    if problem.components[0].process is not None:
         plan = default_plan(problem)
         for name, n_centered, n_marked in (("centered alone", 1, 0), ("marked alone", 0, plan.n_marked)):
             alone = replace(plan, n_centered=n_centered, n_marked=n_marked)

@@ -33,7 +33,7 @@ from porbnet import Gamma, InverseGamma, LogNormal, PaperSampler, PoRBNetRegress
 
 try:
     from porbnet.likelihood import RobustNoise
-except ImportError:
+except ImportError:  # as it was called before
     from porbnet.noise import RobustNoise
 from porbnet.intensity import Piecewise, SigmoidGP, Tabulated, UnknownConstant
 

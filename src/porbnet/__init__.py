@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from porbnet import comparison, datasets, errors, intensity, plot
+    from porbnet import comparison, datasets, errors, intensity, likelihood, plot
     from porbnet.base.distributions import Gamma, InverseGamma, LogNormal
     from porbnet.errors import PorbnetError, PorbnetWarning, StatementError, StatementWarning
     from porbnet.estimators.files import load, resume
     from porbnet.estimators.regressor import PoRBNetRegressor
     from porbnet.functions.network import Network, Networks
+    from porbnet.likelihood import RobustNoise, VaryingNoise
     from porbnet.sampling.published.options import PaperSampler
     from porbnet.statement.prior import Prior
 
@@ -27,12 +28,15 @@ __all__ = [
     "PorbnetError",
     "PorbnetWarning",
     "Prior",
+    "RobustNoise",
     "StatementError",
     "StatementWarning",
+    "VaryingNoise",
     "comparison",
     "datasets",
     "errors",
     "intensity",
+    "likelihood",
     "load",
     "plot",
     "resume",
@@ -50,12 +54,14 @@ _LAZY = {
     "PorbnetError": "errors",
     "PorbnetWarning": "errors",
     "Prior": "statement.prior",
+    "RobustNoise": "likelihood",
     "StatementError": "errors",
     "StatementWarning": "errors",
+    "VaryingNoise": "likelihood",
     "load": "estimators.files",
     "resume": "estimators.files",
 }
-_LAZY_MODULES = ("comparison", "datasets", "errors", "intensity", "plot")
+_LAZY_MODULES = ("comparison", "datasets", "errors", "intensity", "likelihood", "plot")
 
 
 def __getattr__(name: str) -> Any:

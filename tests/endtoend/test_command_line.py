@@ -455,3 +455,22 @@ def test_a_reader_that_leaves(tmp_path):
         f"{COMMAND} data heartrate | head -1", shell=True, capture_output=True, text=True, check=True, cwd=tmp_path
     )
     assert done.stdout == "time,heart rate\n" and "Traceback" not in done.stderr
+
+
+# --- warmup ------------------------------------------------------------------------------------------------------------
+
+
+def test_warmup_compiles_every_kind_of_fit(tmp_path, inside):
+    done = inside("warmup", "--json", cwd=tmp_path)
+    parts = checked(done.stdout, "warmup")["parts"]
+    assert [p["name"] for p in parts] == ["one noise sd", 'noise="varying"', 'noise="robust"', "the paper's sampler"]
+    assert "one noise sd: " in done.stderr
+    assert inside("warmup", "--quiet", cwd=tmp_path).stdout == ""
+
+
+def test_what_a_fit_with_heavy_tails_learned(tmp_path, inside):
+    inside("data", "motorcycle", "--out", "crash.csv", cwd=tmp_path)
+    done = inside("fit", "crash.csv", "--noise", "robust", *SHORT, "--json", "--quiet", cwd=tmp_path)
+    document = checked(done.stdout, "fit")
+    assert set(document["also_learned"]) == {"freedom"} and document["titles"]["freedom"] == "degrees of freedom"
+    assert "degrees of freedom" in (tmp_path / "crash-fit" / "report.html").read_text()

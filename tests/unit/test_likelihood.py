@@ -1,5 +1,6 @@
 """Likelihoods: parameters, densities and laws of new observations, against textbook formulas and quadrature."""
 
+import itertools
 import math
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_a_number_or_its_law_means_gaussian_errors():
 
 @pytest.mark.parametrize("noise", [RobustNoise, Gaussian, VaryingNoise])
 def test_a_class_is_no_likelihood(noise):
-    with pytest.raises(StatementError, match="noise=.*it is a class: make one"):
+    with pytest.raises(StatementError, match=r"noise=.*it is a class: make one"):
         likelihood_of(noise)
 
 
@@ -67,7 +68,7 @@ def by_quadrature(y, mean, variance, sd, freedom):
     top = max(log_integrand(z) for z in np.unique(np.concatenate([np.linspace(-38, 38, 4001), edges])))
     parts = [
         integrate.quad(lambda z: math.exp(log_integrand(z) - top), low, high, epsabs=1e-14, epsrel=1e-10, limit=200)[0]
-        for low, high in zip(edges[:-1], edges[1:], strict=True)
+        for low, high in itertools.pairwise(edges)
     ]
     return constant + top + math.log(sum(parts))
 

@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from porbnet.cli.commands import compare, data, export, fit, paper, plot, predict, prior, resume, summary
+from porbnet.cli.commands import compare, data, export, fit, paper, plot, predict, prior, resume, summary, warmup
 from porbnet.cli.common import BAD_INPUT, INTERRUPTED, fail, version
 
 _HELP = """Bayesian regression for functions that are quick in one place and slow in another.
@@ -47,7 +47,7 @@ def _common(
     pass
 
 
-for _module in (fit, resume, predict, summary, plot, export, prior, data, compare, paper):
+for _module in (fit, resume, predict, summary, plot, export, prior, data, compare, paper, warmup):
     app.command(_module.__name__.rsplit(".", 1)[1])(_module.command)
 
 

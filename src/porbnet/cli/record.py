@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from porbnet.posterior.record import FIRST, learned
+
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
-
-_MOST_PLACES = 2000  # inputs at which curves are looked at
 
 
 def labels(model: PoRBNetRegressor) -> list[str]:
@@ -30,10 +30,8 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
     """Everything a script may want to know of a fit."""
     posterior, diagnostics, names = model.posterior_, model.diagnostics_, labels(model)
     X, y = training_data(model)
-    step = max(1, len(X) // _MOST_PLACES)
-    places = X[np.argsort(X[:, 0], kind="stable")][::step]
     mean = np.asarray(model.predict(X))
-    lengthscale, noise = model.lengthscale_at(places).mean, model.noise_at(places).mean
+    rows = learned(posterior)
     spread = float(np.sum((y - y.mean()) ** 2))
     residual = float(np.sum((y - mean) ** 2))
     return {
@@ -50,10 +48,9 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
             "residual_sd": float(np.sqrt(residual / len(y))),
             "log_density": float(model.log_density(X, y).mean()),
         },
-        "width": _interval(posterior.n_units),
-        "lengthscale": {**_interval(posterior.lengthscale(places)), "over_inputs": _range(lengthscale)},
-        "noise": {**_interval(posterior.noise_at(places)), "over_inputs": _range(noise)},
-        "amplitude": _interval(posterior.amplitude),
+        **{row.name: row.as_dict() for row in rows if row.name in FIRST},
+        "also_learned": {row.name: row.as_dict() for row in rows if row.name not in FIRST},
+        "titles": {row.name: row.title for row in rows},
         "diagnostics": [dataclasses.asdict(row) for row in diagnostics.rows],
         "acceptance": diagnostics.acceptance,
         "precision_repairs": diagnostics.n_forced,
@@ -61,13 +58,10 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
     }
 
 
-def _interval(values: Any) -> dict[str, float]:
-    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-    return {"median": float(middle), "lower": float(low), "upper": float(high)}
-
-
-def _range(values: Any) -> list[float]:
-    return [float(np.min(values)), float(np.max(values))]
+def learned_rows(found: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Title and posterior of everything that was learned."""
+    rows = {name: found[name] for name in FIRST} | found["also_learned"]
+    return [(found["titles"][name], row) for name, row in rows.items()]
 
 
 def text(found: dict[str, Any]) -> str:
@@ -79,12 +73,13 @@ def text(found: dict[str, Any]) -> str:
         f"{found['chains']} chains of {found['draws_per_chain']:,} draws",
         f"verdict: {found['verdict']}",
         "",
-        f"{'':<16}{'median':>11}{'5 %':>11}{'95 %':>11}   over the inputs",
     ]
-    for name, title in (("width", "width (units)"), ("lengthscale",) * 2, ("noise", "noise sd"), ("amplitude",) * 2):
-        row = found[name]
+    rows = learned_rows(found)
+    width = max(16, 2 + max(len(title) for title, _ in rows))
+    lines.append(f"{'':<{width}}{'median':>11}{'5 %':>11}{'95 %':>11}   over the inputs")
+    for title, row in rows:
         ends = f"   {row['over_inputs'][0]:.4g} to {row['over_inputs'][1]:.4g}" if "over_inputs" in row else ""
-        lines.append(f"{title:<16}{row['median']:>11.4g}{row['lower']:>11.4g}{row['upper']:>11.4g}{ends}")
+        lines.append(f"{title:<{width}}{row['median']:>11.4g}{row['lower']:>11.4g}{row['upper']:>11.4g}{ends}")
     lines += [
         "",
         f"fit: residual sd {fit['residual_sd']:.4g}{r2}, mean log density {fit['log_density']:.4g}",

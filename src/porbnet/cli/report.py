@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
+from porbnet.cli.record import learned_rows
 from porbnet.show.web_page import page
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ def _figures(images: dict[str, str]) -> list[str]:
 
 def _learned(found: dict[str, Any]) -> list[str]:
     rows = []
-    for name in ("width", "lengthscale", "noise", "amplitude"):
-        entry = found[name]
+    for name, entry in learned_rows(found):
         ends = entry.get("over_inputs")
         over = "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}"
         rows.append([name, *(f"{entry[k]:.4g}" for k in ("median", "lower", "upper")), over])
