@@ -7,9 +7,8 @@ from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
 from porbnet.base.compiled import kernel
-from porbnet.kernels import units as unit_kernels
 from porbnet.kernels.state import empty_units
-from porbnet.kernels.units import append, clear, copy_units, scale_at, set_curve
+from porbnet.kernels.units import append, clear, copy_units, relative_intensity, scale_at, set_curve
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.sampling.driver import ChainResult
@@ -86,12 +85,6 @@ def worst(scores):
 
 
 @kernel
-def relative_intensity(shape, center):
-    """g at a center."""
-    return unit_kernels.relative_intensity(shape, center)
-
-
-@kernel
 def take_all_out(state):
     """No units."""
     clear(state.rows, state.units)
@@ -101,7 +94,7 @@ def take_all_out(state):
 def add_unit(state):
     """A unit at state.work.center; P is left stale."""
     component, center = state.components[0], state.work.center
-    g = unit_kernels.relative_intensity(component.shape, center)
+    g = relative_intensity(component.shape, center)
     scale = scale_at(component, state.values[component.level] * g)
     append(state.rows, state.components, state.units, 0, center, g, scale, state.work.cross)
 
