@@ -457,7 +457,7 @@ def test_a_reader_that_leaves(tmp_path):
     assert done.stdout == "time,heart rate\n" and "Traceback" not in done.stderr
 
 
-# --- warmup ------------------------------------------------------------------------------------------------------------
+# --- warmup ------------------------------------------------------------------------------------------------------
 
 
 def test_warmup_compiles_every_kind_of_fit(tmp_path, inside):

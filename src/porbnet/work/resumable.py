@@ -108,6 +108,9 @@ def _run(function: Function, task: dict[str, Any], path: Path) -> dict[str, Any]
     """One task on one core; its result is on disk before anything else can go wrong."""
     from threadpoolctl import threadpool_limits
 
+    kept = _read(path)
+    if kept is not None:  # made already, by a worker that died before it could say so
+        return kept
     try:
         with threadpool_limits(1):
             result = function(**task)
