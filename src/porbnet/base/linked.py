@@ -24,6 +24,8 @@ from typing import Any
 
 import numba
 
+_NEWEST_TRIED = (0, 68)  # of Numba
+
 
 def _called(*arguments: Any) -> None:
     raise TypeError("this kernel is called by kernels only")
@@ -75,9 +77,23 @@ def _compilers() -> tuple[Any, Any, Any] | None:
     """Compiler classes for `numba.njit(pipeline_class=...)`, of inner kernels, of overloads and of kernels; or None."""
     try:
         _rest_while_compiling()
-        return _made_compilers()
-    except (ImportError, AttributeError):  # a Numba that is put together differently
+        compilers = _made_compilers()
+        tried = tuple(int(n) for n in numba.__version__.split(".")[:2]) <= _NEWEST_TRIED
+        return compilers if tried or _work(compilers) else None
+    except (ImportError, AttributeError, ValueError):  # a Numba that is put together differently
         return None
+
+
+def _work(compilers: tuple[Any, Any, Any]) -> bool:
+    """Whether the compilers compile, with a Numba that they were not tried with."""
+    plain: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+    try:
+        square = numba.njit(pipeline_class=compilers[0], **plain)(lambda x: x * x)
+        of_python: dict[str, Any] = {"no_cfunc_wrapper": True, "_nrt": False}
+        cube = numba.njit(pipeline_class=compilers[2], **of_python)(lambda x: x * square(x))
+        return bool(cube(3.0) == 27.0)
+    except Exception:  # whatever it is, the ordinary compiler does without it
+        return False
 
 
 def _rest_while_compiling() -> None:
@@ -127,6 +143,9 @@ def _made_compilers() -> tuple[Any, Any, Any]:
         """A library that is only ever linked into others: what it needs is linked there, not into it."""
 
         def add_ir_module(self, module: Any) -> None:
+            for function in module.functions:
+                for attribute in [] if function.is_declaration else self.attributes:
+                    function.attributes.add(attribute)
             parsed = llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
             parsed.data_layout = self._codegen._data_layout
             parsed.name = self._final_module.name
@@ -134,12 +153,10 @@ def _made_compilers() -> tuple[Any, Any, Any]:
 
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
-            self.own, self.attributes = "", ["optsize"]
+            self.attributes: list[str] = []
 
         def finalize(self) -> None:
             for function in self._final_module.functions:
-                for attribute in self.attributes if function.name == self.own else []:
-                    function.add_function_attribute(attribute)
                 if not function.is_declaration and function.linkage.name == "external":
                     function.linkage = "linkonce_odr"
             self._shared_module = self._final_module
@@ -153,15 +170,11 @@ def _made_compilers() -> tuple[Any, Any, Any]:
 
         def run_pass(self, state: Any) -> bool:
             state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            name = (state.func_id.modname, state.func_id.func_qualname)
+            state.library.attributes = ["noinline"] * (name in _APART) + ["optsize"] * (name not in _HOT)
             state.flags.no_compile = True
             super().run_pass(state)
             found = state["cr"]
-            name = (found.fndesc.modname, found.fndesc.qualname)
-            state.library.own = found.fndesc.mangled_name
-            state.library.attributes = [
-                *(["noinline"] if name in _APART else []),
-                *([] if name in _HOT else ["optsize"]),
-            ]
             module = found.fndesc.lookup_module()
             entry = _dynfunc.make_function(
                 module, name[1].split(".")[-1], "", _NEVER_ADDRESS, found.env, (state.library,)
@@ -185,7 +198,8 @@ def _made_compilers() -> tuple[Any, Any, Any]:
                 if not found:
                     break
                 for library in found:
-                    self._reload_init.update(library._reload_init)
+                    if hasattr(self, "_reload_init"):
+                        self._reload_init.update(library._reload_init)
                     self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._linking_libraries = []
             super().finalize()
@@ -194,8 +208,11 @@ def _made_compilers() -> tuple[Any, Any, Any]:
             module.data_layout = self._codegen._data_layout
 
         def _optimize_final_module(self) -> None:
-            manager, builder = self._codegen._module_pass_manager()
-            manager.run(self._final_module, builder)
+            manager = self._codegen._module_pass_manager()
+            if isinstance(manager, tuple):  # with a builder of passes, since Numba 0.62
+                manager[0].run(self._final_module, manager[1])
+            else:
+                manager.run(self._final_module)
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class KernelLowering(typed_passes.NativeLowering):  # type: ignore[misc,name-defined]
