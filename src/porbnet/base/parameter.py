@@ -29,8 +29,7 @@ class Parameter:
 
     name : in files, ArviZ and diagnostics
     law : a number if it is known, else a distribution: LogNormal of the parameter, Gamma or InverseGamma of its `power`
-    unit : KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA, POWER_GAMMA = range(4)  # kinds of laws, in the table of the kernels
-    OUTPUT, INTENSITY or NUMBER
+    unit : OUTPUT, INTENSITY or NUMBER
     power : of the parameter, that a Gamma or InverseGamma is the law of
     start : where chains start, where that is not the median of the law
     scattered : whether chains start apart from each other
