@@ -36,13 +36,13 @@ def finish(run: Callable[[], PoRBNetRegressor], out: Path, command: str, as_json
         _stopped(out)
     for text in said:
         note(f"warning: {text}", quiet or as_json)
-    document = write(model, out, command, said)
-    from porbnet.cli import record
+    from porbnet.cli import document
 
-    names = ", ".join(Path(name).name for name in document["files"])
-    lines = [record.text(document), "", f"written to {out}: {names}"]
-    show(document, "\n".join(lines), as_json, quiet)
-    raise typer.Exit(0 if document["converged"] else NOT_CONVERGED)
+    found = write(model, out, command, said)
+    names = ", ".join(Path(name).name for name in found["files"])
+    lines = [document.text(found), "", f"written to {out}: {names}"]
+    show(found, "\n".join(lines), as_json, quiet)
+    raise typer.Exit(0 if found["converged"] else NOT_CONVERGED)
 
 
 def _stopped(out: Path) -> NoReturn:
@@ -55,11 +55,11 @@ def _quoted(path: Path) -> str:
 
 def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> dict[str, Any]:
     """All files of a fit; the checkpoint goes when the model is safe."""
-    from porbnet.cli import pictures, record, report
+    from porbnet.cli import document, pictures, report
 
     model.set_params(checkpoint=None)
     model.save(out / "model.npz")
-    found = record.record(model)
+    found = document.record(model)
     files = ["model.npz", "draws.csv"]
     _write_draws(model, out / "draws.csv")
     images: dict[str, str] = {}

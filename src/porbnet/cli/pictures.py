@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from porbnet.cli.record import labels, training_data
+from porbnet.cli.document import labels, training_data
 from porbnet.errors import StatementError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
-from porbnet.cli.record import learned_rows
+from porbnet.cli.document import learned_rows
 from porbnet.show.web_page import page
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ def _write(columns: dict[str, Any], file: Any) -> None:
 
 def _columns(model: PoRBNetRegressor, table: TableData) -> list[str]:
     """Input columns: those named as in the fit, else the first ones if there are just enough."""
-    from porbnet.cli.record import labels
+    from porbnet.cli.document import labels
     from porbnet.errors import StatementError
 
     wanted = labels(model)[:-1]

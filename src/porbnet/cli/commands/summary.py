@@ -22,9 +22,9 @@ def command(
       porbnet summary crash-fit/model.npz --diagnostics
       porbnet summary crash-fit --json | jq .lengthscale
     """
-    from porbnet.cli import record
+    from porbnet.cli import document
     from porbnet.estimators.files import load
 
-    found = record.record(load(model_path(model)))
-    text = record.text(found) + ("\n\n" + record.diagnostics_text(found) if diagnostics else "")
+    found = document.record(load(model_path(model)))
+    text = document.text(found) + ("\n\n" + document.diagnostics_text(found) if diagnostics else "")
     show({"command": "summary", "porbnet": version(), **found}, text, as_json, False)
