@@ -27,6 +27,7 @@ def test_the_drawn_functions_are_minimised_by_their_gradients():
         assert function([[at]])[0] <= function(fine).min() + 1e-6
 
 
+@pytest.mark.slow
 def test_thompson_sampling_beats_random_search():
     """With as many evaluations; for each seed, how often random search does as well.
 

@@ -169,7 +169,7 @@ def test_importance_sampling(case, seed):
     assert abs(z) < LIMIT, (key, z)
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 3])
+@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
     """Width, λ at a place and λ* without observations; false-alarm rate 1e-4 for λ*, 6.3e-5 for each other number."""
     region = [(0.0, 2.0)] * n_dims
@@ -189,7 +189,7 @@ def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
     assert stats.kstest(thinned, stats.gamma(curve.upper.shape, scale=1.0 / curve.upper.rate).cdf).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 3])
+@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_no_data_gives_the_prior_of_the_law(n_dims, seed):
     """Mean and variance of log variance and of the lengthscale's step; false-alarm rate 6.3e-5 for each number."""
     medians = [1.6, 1.9, 2.3][:n_dims]

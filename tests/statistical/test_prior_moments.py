@@ -92,7 +92,7 @@ def family_limit(n_comparisons, false_alarms=0.01):
     return float(stats.norm.isf(false_alarms / (2.0 * n_comparisons)))
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 3])
+@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", CASES)
 def test_covariance_variance_and_lengthscale(kind, n_dims, seed):
     """Every one of the pairs and slopes within 4 standard errors, and the largest below the family's limit.
@@ -131,7 +131,7 @@ def test_means_are_zero(seed):
     assert np.abs(draws.mean(axis=0) / draws.std(axis=0) * math.sqrt(N_DRAWS)).max() < LIMIT
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 3])
+@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["constant", "piecewise", "callable", "tabulated"])
 def test_width_is_poisson(kind, n_dims, seed):
     """K ~ Poisson(Λ) by a chi-square test on bins of 20 or more; false alarms 1 in 1,000 seeds."""

@@ -289,6 +289,7 @@ def log_likelihood_of_left_out(ll):
 
 
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")
+@pytest.mark.slow
 def test_a_learned_lengthscale_beats_a_constant_one_on_the_motorcycle_data():
     """The gap in elpd is 0.15 to 0.2, with a Monte Carlo error of about 0.03: false alarm rate below 1e-5."""
     data = datasets.load_motorcycle()

@@ -43,7 +43,9 @@ def data():
     return X, 2.0 + np.sin(6.0 * X[:, 0]) + 0.1 * rng.standard_normal(25)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "gp hmc" else n for n in MODELS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ("gp hmc", "lgp") else n for n in MODELS]
+)
 def test_one_interface(name):
     if name not in WITHOUT_JAX:
         pytest.importorskip("numpyro")

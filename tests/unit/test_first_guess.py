@@ -17,7 +17,7 @@ def gp_draw(X, lengthscale, noise, rng):
     return f + noise * rng.standard_normal(len(X))
 
 
-@pytest.mark.parametrize("n", [100, 600])
+@pytest.mark.parametrize("n", [100, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lengthscale", [0.03, 0.1, 0.3])
 def test_the_lengthscale_of_a_process_is_found(n, lengthscale):
     rng = np.random.default_rng(0)
