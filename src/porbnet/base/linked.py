@@ -233,7 +233,7 @@ def _made_compilers() -> tuple[Any, Any, Any]:
     )  # fmt: skip
     typed = (
         untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
-        typed_passes.IRLegalization, typed_passes.AnnotateTypes,
+        typed_passes.AnnotateTypes,
     )  # fmt: skip
 
     class QuickFlags(Flags):  # type: ignore[misc]
