@@ -144,3 +144,9 @@ def test_a_move_joins_the_sweep_and_leaves_the_posterior(seed):
 def test_bad_moves(moves):
     with pytest.raises(StatementError, match="moves="):
         CollapsedSampler(moves=moves)
+
+
+def test_no_checkpoint_with_moves_that_no_file_can_hold(tmp_path):
+    with pytest.raises(StatementError, match=r"checkpoint=.*with moves of your own it must be None"):
+        fitted(sampler=CollapsedSampler(moves=[MIRROR]), checkpoint=tmp_path / "c")
+    assert not (tmp_path / "c").exists()

@@ -255,6 +255,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             isinstance(self.checkpoint, str | os.PathLike) and str(self.checkpoint)
         ):
             raise _checks.fail("checkpoint", self.checkpoint, "it must be the name of a folder, or None")
+        if self.checkpoint is not None and getattr(self.sampler, "moves", ()):
+            allowed = "with moves of your own it must be None, as files hold no code to go on with"
+            raise _checks.fail("checkpoint", self.checkpoint, allowed)
         _checks.number("checkpoint_seconds", self.checkpoint_seconds, inclusive=True)
 
     def _known_noise(self, n_points: int) -> tuple[Any, FloatArray | None]:
