@@ -26,7 +26,7 @@ from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
-from porbnet.sampling.samplers import sampler_of
+from porbnet.sampling.samplers import CollapsedSampler, sampler_of
 from porbnet.statement.defaults import default_prior
 from porbnet.statement.prior import Prior
 
@@ -78,9 +78,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         More units make f closer to a Gaussian process and cost more.
     prior : Prior, optional
         A whole statement in place of the ones above; it is taken as it is, with mean zero.
-    sampler : {"collapsed", "paper"} or PaperSampler
+    sampler : {"collapsed", "paper"}, CollapsedSampler or PaperSampler
         "collapsed": the exact sampler with weights integrated out. "paper": the published one, much slower, as a
-        reference; `PaperSampler` has its settings.
+        reference; `PaperSampler` has its settings. `CollapsedSampler` takes moves of your own.
     n_chains, n_warmup, n_draws, thin : int
         Chains, sweeps of warm-up, draws kept per chain, sweeps per draw. All of them matter to the verdict: with fewer
         than 100 effective draws per chain it will be to run longer.
@@ -131,7 +131,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         units_per_lengthscale: Any = "auto",
         *,
         prior: Prior | None = None,
-        sampler: str | PaperSampler = "collapsed",
+        sampler: str | CollapsedSampler | PaperSampler = "collapsed",
         n_chains: int = 4,
         n_warmup: int = 500,
         n_draws: int = 1000,
@@ -255,7 +255,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             isinstance(self.checkpoint, str | os.PathLike) and str(self.checkpoint)
         ):
             raise _checks.fail("checkpoint", self.checkpoint, "it must be the name of a folder, or None")
-        if self.checkpoint is not None and getattr(self.sampler, "moves", ()):
+        if self.checkpoint is not None and isinstance(self.sampler, CollapsedSampler) and self.sampler.moves:
             allowed = "with moves of your own it must be None, as files hold no code to go on with"
             raise _checks.fail("checkpoint", self.checkpoint, allowed)
         _checks.number("checkpoint_seconds", self.checkpoint_seconds, inclusive=True)
