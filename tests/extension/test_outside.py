@@ -80,7 +80,7 @@ def test_a_likelihood_predicts(tmp_path):
 
 
 def test_leave_one_out_of_a_likelihood():
-    """Weights integrated out, against quadrature over f with the observation's own term divided out."""
+    """Given the drawn function, by scipy; with the weights integrated out, by dense matrices and quadrature over f."""
     from porbnet.posterior.pointwise import log_likelihood
 
     model = fitted(noise=Laplace(0.3), lengthscale=0.2, amplitude=1.0, n_draws=5)
@@ -89,7 +89,19 @@ def test_leave_one_out_of_a_likelihood():
     order = posterior.problem.order
     f = posterior.f(X[order])
     np.testing.assert_allclose(drawn, stats.laplace.logpdf(Y[order], f, 0.3), rtol=1e-9)
-    assert np.all(np.isfinite(log_likelihood(posterior, "integrated")))
+    found, problem, i = log_likelihood(posterior, "integrated"), posterior.problem, 3
+    network, others = posterior.networks[i], np.arange(30)
+    phi = np.exp(-0.5 * (network.scales * (X[order] - network.centers[:, 0])) ** 2)
+    covariance = problem.prior.bias**2 + problem.components[0].weight_factor * phi @ phi.T
+    centered = Y[order] - posterior.offset
+    for row in (0, 11, 29):
+        left = others != row
+        noisy = covariance[np.ix_(left, left)] + np.diag(0.3**2 / posterior.draws.kept[i][left])
+        gain = np.linalg.solve(noisy, covariance[left, row])
+        mean, sd = gain @ centered[left], math.sqrt(covariance[row, row] - gain @ covariance[left, row])
+        z = np.linspace(-9.0, 9.0, 20_001)
+        density = stats.laplace.pdf(centered[row], mean + sd * z, 0.3) * stats.norm.pdf(z)
+        assert found[i, row] == pytest.approx(math.log(integrate.trapezoid(density, z)), abs=1e-5)
 
 
 def test_weights_that_are_no_counts_are_refused():
