@@ -88,6 +88,8 @@ def log_marginal(state: Any, units: Any) -> float:
 
     Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in units.ordered.
     """
+    if units.sharp == 1:
+        return -math.inf
     log_det = factorize(state, units)
     if math.isnan(log_det):
         return -math.inf
@@ -303,7 +305,7 @@ def weigh(rows: Any) -> None:
     """Weighted pseudo-outputs and totals from the relative precisions (their roots in rows.root) and the counts."""
     squares, logs = 0.0, 0.0
     counts, outputs, roots = rows.counts, rows.outputs, rows.root
-    ys = rows.y
+    ys, within = rows.y, rows.within
     for i in range(len(outputs)):
         root = roots[i]
         logs += counts[i] * math.log(root)
@@ -311,6 +313,6 @@ def weigh(rows: Any) -> None:
         y = outputs[i] * root
         roots[i] = root
         ys[i] = y
-        squares += y * y
+        squares += y * y + within[i] * root * root
     rows.square = squares
-    rows.log_root = logs
+    rows.log_root = logs + rows.shift

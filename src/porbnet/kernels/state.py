@@ -41,7 +41,13 @@ class Rows(Record):
     root : (n_points,) square root of each observation's relative precision; after `weigh`, times that of its count
     y : (n_points,) pseudo-outputs times root
     errors : (n_points,) work space of a likelihood: pseudo-output minus f, times known_root
-    square, log_root, count : Σ y², ½ Σ counts · log relative precision, Σ counts
+    within : (n_points,) a row may stand for several observations: mean square of their outputs about `outputs`
+    limit : (n_points,) and then for units up to this scale only (`sampling.compression`); infinite for plain rows
+    square, log_root, count : Σ root² (outputs² + within), ½ Σ counts · log relative precision, Σ counts
+    shift : what rows that stand for several leave out of log_root
+    safe : the least of `limit`
+    margin : times the scale of every unit there is should be within the limits
+    coarse : 1 once a unit has been proposed that is not, or is there without the margin
     has_bias : 1 if the network has a bias, else 0
     bias_variance : σ_b² (1 if there is no bias)
     """
@@ -52,9 +58,15 @@ class Rows(Record):
     root: FloatArray
     y: FloatArray
     errors: FloatArray
+    within: FloatArray
+    limit: FloatArray
     square: float
     log_root: float
     count: float
+    shift: float
+    safe: float
+    margin: float
+    coarse: int
     has_bias: int
     bias_variance: float
 
@@ -177,6 +189,7 @@ class Units(Record):
     first : (size,) first nonzero place of each row of the factor, in that order
     scratch : (size, size), ordered : (size,) work space in that order
     updates : rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
+    sharp : 1 if one of them is sharper than the rows allow: of a proposal only, which is then impossible
     """
 
     n: int
@@ -197,6 +210,7 @@ class Units(Record):
     scratch: FloatArray
     ordered: FloatArray
     updates: int
+    sharp: int
 
 
 class Work(Record):
@@ -301,6 +315,7 @@ def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
         scratch=np.zeros((size, size)),
         ordered=np.zeros(size),
         updates=0,
+        sharp=0,
     )
 
 

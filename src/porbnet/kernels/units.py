@@ -169,6 +169,37 @@ def fill_column(rows: Any, component: Any, center: Any, scale: float, out: Any) 
     return low, high
 
 
+def faded(z2: Any) -> Any:
+    """How much less sharp a unit counts at a distance of z of its widths: at least exp(-z² / 32)."""
+    return 1.0 / (1.0 + z2 / 32.0 * (1.0 + z2 / 64.0))
+
+
+_faded = inner(faded)
+
+
+@inner
+def too_sharp(rows: Any, component: Any, center: Any, scale: float, low: int, high: int) -> bool:
+    """Whether a unit is sharper than those that the rows in its window [low, high) stand for."""
+    if scale <= rows.safe:
+        return False
+    limit, along, c = rows.limit, component.x[0], center[0]
+    sharp = False
+    for i in range(low, high):
+        z = scale * (along[i] - c)
+        sharp = sharp or scale * _faded(z * z) > limit[i]
+    return sharp
+
+
+@inner
+def is_coarse(rows: Any, components: Any, units: Any) -> bool:
+    """Whether units get so sharp that the rows should be made for sharper ones."""
+    found = rows.coarse == 1
+    for k in range(units.n):
+        component, scale = components[units.owner[k]], rows.margin * units.scales[k]
+        found = found or too_sharp(rows, component, units.centers[k], scale, units.low[k], units.high[k])
+    return bool(found)
+
+
 @hot
 def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int, out: Any) -> tuple[float, float]:
     """out[j] = row j of Φᵀφ for a column φ on [low, high), bias and units from `first` on; returns φᵀφ and φᵀy."""
@@ -206,6 +237,7 @@ def clear(rows: Any, units: Any) -> None:
     units.gram[0, 0] = weight
     units.moment[0] = moment
     units.updates = -1
+    units.sharp = 0
 
 
 @inner
@@ -226,6 +258,8 @@ def append(rows: Any, components: Any, units: Any, owner: int, center: Any, g: f
     k, gram = units.n, units.gram
     column = units.columns[k]
     low, high = fill_column(rows, components[owner], center, scale, column)
+    if too_sharp(rows, components[owner], center, scale, low, high):
+        units.sharp = 1
     square, with_y = products(rows, units, column, low, high, np.int64(0), row)  # type: ignore[arg-type]
     place(units, k, owner, center, g, scale, low, high)
     for j in range(k + 1):
@@ -246,6 +280,8 @@ def append_right(rows: Any, components: Any, units: Any, owner: int, center: Any
     k, ordered = units.n, units.ordered
     column = units.columns[k]
     low, high = fill_column(rows, components[owner], center, scale, column)
+    if too_sharp(rows, components[owner], center, scale, low, high):
+        units.sharp = 1
     first = k
     while first > 0 and ordered[first - 1] > low:
         first -= 1

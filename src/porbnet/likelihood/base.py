@@ -70,6 +70,8 @@ class Likelihood(ABC):
     weigh : kernel (state) that sets `state.rows.root`, the square roots of the relative precisions (and, if they move,
         `state.rows.outputs`), from `state.errors`; None if they never change
     whole_weights : whether rows may only count a whole number of times
+    compresses : whether it sees rows through Σ ω(x) u for smooth ω and u = 1, y, y² alone, so that few rows can stand
+        for many (`porbnet.sampling.compression`)
     stored_as : type of the numbers that draws keep of the augmentation
     word : how it is asked for by name, with `from_data`; empty if it is not
     words : what errors are called in messages
@@ -79,6 +81,7 @@ class Likelihood(ABC):
     augment: ClassVar[Callable[..., Any] | None] = None
     weigh: ClassVar[Callable[..., Any] | None] = None
     whole_weights: ClassVar[bool] = False
+    compresses: ClassVar[bool] = False
     stored_as: ClassVar[str] = "<f8"
     word: ClassVar[str] = ""
     words: ClassVar[str] = "Gaussian errors"
@@ -104,6 +107,10 @@ class Likelihood(ABC):
         first : place among the values of the likelihood's second parameter, the others following
         """
         return Nothing(kept=np.zeros(0))
+
+    def kinks(self, region: Region) -> list[FloatArray] | None:
+        """Along each dimension the places between which its weights are smooth, in input units; None: everywhere."""
+        return None
 
     def start(self, record: Any, rng: np.random.Generator) -> None:  # noqa: B027 (most have nothing to scatter)
         """Scatter what a chain starts from, in place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Gaussian(GaussianErrors):
     """
 
     level: float | LogNormal | InverseGamma
+
+    compresses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.level, InverseGamma):

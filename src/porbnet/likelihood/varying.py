@@ -119,9 +119,10 @@ def curve_update(noise: Any, counts: Any, squares: Any, rng: Any) -> None:
 def augment(state: Any, rng: Any) -> None:
     """Several updates of the noise curve; its table, which `weigh` sets, must be of the current coefficients."""
     noise, errors, counts = state.errors, state.rows.errors, state.rows.counts
+    known, within = state.rows.known_root, state.rows.within
     squares, precision = noise.along[3], 1.0 / (state.values[NOISE] * state.values[NOISE])
     for i in range(len(errors)):
-        squares[i] = counts[i] * errors[i] * errors[i] * precision
+        squares[i] = counts[i] * (errors[i] * errors[i] + known[i] * known[i] * within[i]) * precision
     at_observations(noise, noise.curve.table, noise.along[0])
     for _ in range(CURVE_UPDATES):
         curve_update(noise, counts, squares, rng)
@@ -165,6 +166,7 @@ class VaryingNoise(GaussianErrors):
     augment: ClassVar[Any] = staticmethod(augment)
     weigh: ClassVar[Any] = staticmethod(weigh)
     word: ClassVar[str] = "varying"
+    compresses: ClassVar[bool] = True
     varies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -188,6 +190,11 @@ class VaryingNoise(GaussianErrors):
     def process(self, region: Region) -> GridGP:
         """The Gaussian process h."""
         return GridGP(region, self.variance, lengthscale_vector("lengthscale", self.lengthscale, region.n_dims))
+
+    def kinks(self, region: Region) -> list[FloatArray]:
+        """The knots, between which h is linear."""
+        shape = self.process(region).shape
+        return [np.linspace(lo, hi, n) for lo, hi, n in zip(region.low, region.high, shape, strict=True)]
 
     def record(self, region: Region, scaling: Scaling, X: FloatArray, first: int) -> NoiseCurve:
         """The curve at its prior mean."""

@@ -20,6 +20,7 @@ from porbnet.kernels.vectors import copy, larger, smaller
 from porbnet.kernels.views import part, row_part
 from porbnet.sampling.draw_state import StoredDraws, conditional_state, put_draw, stored_draws
 from porbnet.sampling.draws import ChainDraws
+from porbnet.sampling.lean import lean_for_draws
 from porbnet.sampling.problem import Problem
 
 _BLOCK_POINTS = 2048  # new points handled at a time
@@ -121,6 +122,7 @@ class DrawMoments:
     def __init__(self, problem: Problem, draws: ChainDraws, first: int, last: int) -> None:
         self.first, self.last = first, last
         self.capacity = int(draws.counts[first:last].max(initial=0)) + 1
+        problem = lean_for_draws(problem, draws)
         self.state: State = conditional_state(problem, self.capacity)
         self.draws: StoredDraws = stored_draws(draws)
         weigh_kernel = problem.likelihood.weigh

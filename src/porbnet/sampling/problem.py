@@ -6,7 +6,8 @@ A `Problem` is shared by all chains and never changes; a chain makes records of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,22 @@ class ComponentSetting:
 
 
 @dataclass(frozen=True, eq=False)
+class StandsFor:
+    """What rows stand for, if not for one observation each.
+
+    within : (n_points,) mean square of the outputs that a row stands for about its own
+    limit : (n_points,) the sharpest unit for which it stands for them
+    shift : Σ counts · log √precision of the observations, less that of the rows
+    margin : units should stay so many times below the limits
+    """
+
+    within: FloatArray
+    limit: FloatArray
+    shift: float
+    margin: float
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Data and prior in standard coordinates, ready for the kernels.
 
@@ -131,6 +148,7 @@ class Problem:
     outputs, known_root, times : (n_points,) outputs, known part of the root precisions, and how often each counts
     order : (n_points,) the original row of each sorted observation
     X, y, weight, counts : what the problem was made from, in its own units; see `of`
+    stands_for : of rows that stand for several observations (`compression`); None if each is one
     """
 
     prior: Prior
@@ -147,6 +165,8 @@ class Problem:
     y: FloatArray
     weight: FloatArray | None
     counts: FloatArray | None
+    stands_for: StandsFor | None = None
+    cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what others have made from it, once
 
     @classmethod
     def of(
@@ -239,7 +259,8 @@ class Problem:
         """The observations, as a record of a chain's own."""
         root = self.known_root * np.sqrt(self.times)
         y = self.outputs * root
-        prior = self.prior
+        prior, n = self.prior, len(y)
+        stands = StandsFor(np.zeros(n), np.full(n, np.inf), 0.0, 1.0) if self.stands_for is None else self.stands_for
         return Rows(
             counts=self.times,
             known_root=self.known_root,
@@ -247,17 +268,22 @@ class Problem:
             root=root,
             y=y,
             errors=np.zeros(len(y)),
-            square=float(np.sum((self.outputs * root) ** 2)),
-            log_root=float(np.sum(self.times * np.log(self.known_root))),
+            within=stands.within,
+            limit=stands.limit,
+            square=float(np.sum(y * y + stands.within * root * root)),
+            log_root=float(np.sum(self.times * np.log(self.known_root))) + stands.shift,
             count=float(np.sum(self.times)),
+            shift=stands.shift,
+            safe=float(stands.limit.min(initial=np.inf)),
+            margin=stands.margin,
+            coarse=0,
             has_bias=int(prior.bias > 0),
             bias_variance=(prior.bias / self.scaling.y_scale) ** 2 if prior.bias > 0 else 1.0,
         )
 
     def errors(self) -> Record:
         """What the likelihood's augmentation works on, as a record of a chain's own."""
-        region, X = self.prior.region, self.X[np.argsort(self.scaling.inputs(self.X)[:, 0], kind="stable")]
-        return self.likelihood.record(region, self.scaling, X, self.first_other)
+        return self.likelihood.record(self.prior.region, self.scaling, self.inputs, self.first_other)
 
     def start_values(self, rng: np.random.Generator) -> FloatArray:
         """Values of all parameters to start a chain from, in standard coordinates."""

@@ -41,6 +41,7 @@ from porbnet.kernels.units import (
     products,
     relative_intensity,
     scale_at,
+    too_sharp,
     weight_variance,
 )
 from porbnet.kernels.vectors import copy, smaller
@@ -74,6 +75,9 @@ def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candid
     column, cross, applied = work.column, work.cross, work.applied
     inverse, mean = units.inverse, units.mean
     low, high = fill_column(state.rows, component, work.center, scale, column)
+    if too_sharp(state.rows, component, work.center, scale, low, high):
+        state.rows.coarse = 1
+        return Candidate(math.inf, 0.0, 0.0, 0.0, low, high)  # its Bayes factor is not a number: never accepted
     square, with_y = products(state.rows, units, column, low, high, np.int64(0), cross)  # type: ignore[arg-type]
     n = units.n + 1
     whole = (n + BLOCK - 1) // BLOCK * BLOCK

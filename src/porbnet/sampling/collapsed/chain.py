@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from porbnet.base.compiled import Passed
 from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, enlarged, padded
 from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.collapsed.state import FIRST_STEPS
-from porbnet.sampling.collapsed.sweep import KINDS, run
+from porbnet.sampling.collapsed.sweep import ANEW, KINDS, START, run
+from porbnet.sampling.compression import Sharpness
 from porbnet.sampling.draws import ChainDraws
+from porbnet.sampling.lean import MARGIN, ROOM, is_known, sharpness_of, source_of
 from porbnet.sampling.moves import Move
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored, storage
@@ -81,16 +83,50 @@ class CollapsedChain(BaseChain):
         self._weigh = None if likelihood.weigh is None else Passed(likelihood.weigh)
         self._extra = tuple(m.counted(len(KINDS) + i) for i, m in enumerate(moves))
         values = problem.start_values(self.rng)
+        self.source = source_of(problem)
+        self.lean = problem
+        self.sharpness: Sharpness | None = None
+        if self.source is not None:
+            self._sharpen(sharpness_of(problem.components[0].record(0), values, self._room))
         expected = sum(c.expected for c in problem.components)
         capacity = int(expected + 6.0 * np.sqrt(expected)) + self.plan.n_birth_death + 16
         self.state = self._made(capacity, values)
         for component in self.state.components:  # curves scattered about their prior mean
             component.curve.z[:] = 0.3 * self.rng.standard_normal(len(component.curve.z))
         likelihood.start(self.state.errors, self.rng)
-        self._run_from(-1, storage(problem, 1, 1, self.n_kept), 0)
+        self._run_from(START, storage(problem, 1, 1, self.n_kept), 0)
+
+    @property
+    def _room(self) -> float:
+        return 1.0 + 1e-9 if is_known(self.problem) else ROOM
+
+    def _sharpen(self, sharpness: Sharpness) -> None:
+        """Rows for units as sharp as that, or as any they have been made for."""
+        assert self.source is not None
+        self.sharpness = sharpness if self.sharpness is None else sharpness.raised(self.sharpness.scales)
+        self.lean = self.source.lean(self.sharpness, 1.0 if is_known(self.problem) else MARGIN)
+
+    def _with_rows(self) -> State:
+        """The same state on the rows of `lean`; what is cached of the units is not set."""
+        old, lean, capacity = self.state, self.lean, self.capacity
+        n_dims, n_points = lean.most_dims, lean.n_points
+        units = empty_units(capacity, n_dims, n_points)
+        units.n = old.units.n
+        for name in ("owner", "centers", "relative", "scales"):
+            getattr(units, name)[...] = getattr(old.units, name)
+        errors: Any = lean.errors()
+        errors.kept[...] = old.errors.kept
+        return old.replaced(
+            rows=lean.rows(),
+            components=tuple(c.replaced(x=s.x) for c, s in zip(old.components, lean.components, strict=True)),
+            errors=errors,
+            units=units,
+            trial=empty_units(capacity, n_dims, n_points),
+            work=empty_work(capacity, n_dims, n_points),
+        )
 
     def _made(self, capacity: int, values: NDArray[np.float64]) -> State:
-        problem, plan = self.problem, self.plan
+        problem, plan = self.lean, self.plan
         n_dims, n_points = problem.most_dims, problem.n_points
         return State(
             rows=problem.rows(),
@@ -112,7 +148,7 @@ class CollapsedChain(BaseChain):
 
     def _with_room(self, capacity: int, units: Any) -> State:
         """The same state with room for so many units."""
-        n_dims, n_points = self.problem.most_dims, self.problem.n_points
+        n_dims, n_points = self.lean.most_dims, self.lean.n_points
         components = tuple(
             c.replaced(points=np.zeros((capacity, c.points.shape[1])), marks=np.zeros(capacity))
             if len(c.curve.z)
@@ -153,6 +189,10 @@ class CollapsedChain(BaseChain):
         )  # fmt: skip
 
     def _enlarge(self) -> None:
+        if self.state.rows.coarse:
+            self._sharpen(sharpness_of(self.state.components[0], self.state.values, self._room))
+            self.state = self._with_rows()
+            self._run_from(ANEW, storage(self.problem, 1, 1, self.n_kept), 0)
         if self.state.room > self.capacity:
             capacity = 3 * self.state.room // 2
             self.state = self._with_room(capacity, enlarged(self.state.units, capacity))
@@ -173,6 +213,7 @@ class CollapsedChain(BaseChain):
         units = self.state.units
         used = padded(units.n + 1)
         saved = self._own_snapshot() | self.state.snapshot()
+        saved["sharpness"] = np.zeros(0) if self.sharpness is None else self.sharpness.scales
         saved["capacity"], saved["units"] = np.array([self.capacity]), np.array([units.n, units.updates])
         for name, array in units.arrays().items():
             if name in _SQUARE:
@@ -186,7 +227,10 @@ class CollapsedChain(BaseChain):
     def restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
         """Continue from a snapshot and the draws made by then, bit for bit."""
         capacity = int(snapshot["capacity"][0])
-        units = empty_units(capacity, self.problem.most_dims, self.problem.n_points)
+        if self.sharpness is not None:
+            self._sharpen(replace(self.sharpness, scales=snapshot["sharpness"]))
+            self.state = self._with_rows()
+        units = empty_units(capacity, self.lean.most_dims, self.lean.n_points)
         self.state = self._with_room(capacity, units)
         self.state.restore(snapshot)
         units.n, units.updates = (int(v) for v in snapshot["units"])

@@ -12,7 +12,17 @@ from porbnet.base.compiled import apply, apply_to, inner, kernel
 from porbnet.kernels.gaussian import draw_weights, log_marginal, needs_refresh, refit, refresh, residuals, weigh
 from porbnet.kernels.random import is_unknown, poisson
 from porbnet.kernels.tally import tally
-from porbnet.kernels.units import append, clear, complete, copy_units, draw_center, rebuild, scale_at, set_curve
+from porbnet.kernels.units import (
+    append,
+    clear,
+    complete,
+    copy_units,
+    draw_center,
+    is_coarse,
+    rebuild,
+    scale_at,
+    set_curve,
+)
 from porbnet.kernels.vectors import larger, smaller
 from porbnet.sampling.collapsed.birth_death import birth_or_death, move
 from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
@@ -26,6 +36,7 @@ KINDS = (
     "birth", "death", "local move", "long move", "level with units", "level alone", "noise", "amplitude",
     "intensity alone", "intensity with units",
 )  # fmt: skip
+START, ANEW = -1, -2
 BIRTH_DEATH, MOVE, JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 0, 2, 4, 5, 6, 7, 8
 
 
@@ -115,6 +126,17 @@ def augmented(state: Any, augment: Any, reweigh: Any, rng: Any) -> None:
 
 
 @inner
+def anew(state: Any) -> None:
+    """Columns and Gram matrix of units that are known by their centers and scales, for rows that are new."""
+    units, trial = state.units, state.trial
+    clear(state.rows, trial)
+    for k in range(units.n):
+        owner, g, scale = units.owner[k], units.relative[k], units.scales[k]
+        append(state.rows, state.components, trial, owner, units.centers[k], g, scale, state.work.cross)
+    copy_units(trial, units)
+
+
+@inner
 def start(state: Any, rng: Any) -> None:
     """Units from the prior at the starting levels, as far as there is room."""
     for c in range(len(state.components)):
@@ -144,23 +166,30 @@ def run(
     extra: Any,
     rng: Any,
 ) -> int:
-    """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored. If `first` is negative, the start.
+    """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
 
+    first : or START, to start; or ANEW, for what is cached of units whose rows are new
     augment, reweigh : the likelihood's kernels, or None: that is seen when compiling, and nothing is left of them
     extra : a tuple of further moves, with the places where they are counted
 
-    Stops before a sweep that might need more than the capacity, or a draw that might not fit into `stored`. Returns how
-    many sweeps were made; none if there is no room to begin with.
+    Stops before a sweep that might need more than the capacity or shorter cells of compressed rows, or a draw that
+    might not fit into `stored`. Returns how many sweeps were made; none if there is no room to begin with.
     """
     if first < 0:
         if reweigh is not None:
             apply_to(reweigh, state)
             weigh(state.rows)
-        start(state, rng)
+        if first == START:
+            start(state, rng)
+        else:
+            anew(state)
         return 0
     capacity = len(state.units.scales)
     for s in range(n_sweeps):
         state.room = room_needed(state)
+        if is_coarse(state.rows, state.components, state.units):
+            state.rows.coarse = 1
+            return s
         if state.room > capacity or not has_room(stored, capacity):
             return s
         at = first + s
