@@ -19,12 +19,12 @@ from typing import Any
 
 from porbnet.base.compiled import hot, inner
 from porbnet.kernels.random import normal
-from porbnet.kernels.state import BLOCK, NOISE
+from porbnet.kernels.state import BLOCK, MOST_UPDATES, NOISE
 from porbnet.kernels.units import arrange, copy_unit, weight_variance
-from porbnet.kernels.vectors import larger
-from porbnet.kernels.views import part, row_part
+from porbnet.kernels.vectors import larger, smaller
+from porbnet.kernels.views import part
 
-MOST_UPDATES = 400  # rank-one updates before P is computed afresh
+GROWTH = 1e-3  # of the drift that counts, below which P may be updated more often
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
 
@@ -35,18 +35,21 @@ def factorize(state: Any, units: Any) -> float:
     n, noise = units.n + 1, state.values[NOISE]
     precision = 1.0 / (noise * noise)
     factor, gram, order = units.factor, units.gram, units.order
-    firsts, owner = units.first, units.owner
+    firsts, owner, with_bias = units.first, units.owner, units.with_bias
+    gram_at, factor_at = units.at, units.factor_at
     log_det = 0.0
     for i in range(n):
-        row, first = order[i], firsts[i]
+        row, first, at = order[i], firsts[i], factor_at[i]
+        row_at = gram_at[row]
         for j in range(first, i):
-            start = larger(first, firsts[j])
-            mine, other = row_part(factor, i, start, j), row_part(factor, j, start, j)
+            start, other_at = larger(first, firsts[j]), factor_at[j]
+            mine, other = part(factor, at + start, at + j), part(factor, other_at + start, other_at + j)
             total = 0.0
             for m in range(j - start):
                 total += mine[m] * other[m]
-            factor[i, j] = (gram[row, order[j]] * precision - total) * factor[j, j]
-        mine = row_part(factor, i, first, i)
+            entry = with_bias[order[j] - 1] if row == 0 else gram[row_at + order[j]]
+            factor[at + j] = (entry * precision - total) * factor[other_at + j]
+        mine = part(factor, at + first, at + i)
         total = 0.0
         for m in range(i - first):
             total += mine[m] * mine[m]
@@ -54,11 +57,11 @@ def factorize(state: Any, units: Any) -> float:
             prior = 1.0 / state.rows.bias_variance
         else:
             prior = 1.0 / weight_variance(state.components[owner[row - 1]], state.values)
-        pivot = gram[row, row] * precision + prior - total
+        pivot = gram[row_at + row] * precision + prior - total
         if not pivot > 0.0:
             return math.nan
         log_det += math.log(pivot)
-        factor[i, i] = 1.0 / math.sqrt(pivot)  # the diagonal is kept inverted: products instead of divisions
+        factor[at + i] = 1.0 / math.sqrt(pivot)  # the diagonal is kept inverted: products instead of divisions
     return log_det
 
 
@@ -88,7 +91,7 @@ def log_marginal(state: Any, units: Any) -> float:
 
     Leaves the factor of A in units.factor and L⁻¹ Φᵀy / σ² in units.ordered.
     """
-    if units.sharp == 1:
+    if units.refused == 1:
         return -math.inf
     log_det = factorize(state, units)
     if math.isnan(log_det):
@@ -99,12 +102,12 @@ def log_marginal(state: Any, units: Any) -> float:
     moment = units.moment
     fit = 0.0
     for i in range(n):
-        first = units.first[i]
-        mine, done = row_part(factor, i, first, i), part(ordered, first, i)
+        first, at = units.first[i], units.factor_at[i]
+        mine, done = part(factor, at + first, at + i), part(ordered, first, i)
         total = moment[order[i]] / noise2
         for j in range(i - first):
             total -= mine[j] * done[j]
-        ordered[i] = total * factor[i, i]
+        ordered[i] = total * factor[at + i]
         fit += ordered[i] * ordered[i]
     if not fit <= rows.square / noise2:  # yᵀC⁻¹y below zero: rounding has won, though every pivot was positive
         return -math.inf
@@ -124,9 +127,9 @@ def solve_transposed(units: Any, vector: Any) -> None:
     """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
     factor = units.factor
     for i in range(units.n, -1, -1):
-        first = units.first[i]
-        vector[i] *= factor[i, i]
-        value, row, rest = vector[i], row_part(factor, i, first, i), part(vector, first, i)
+        first, at = units.first[i], units.factor_at[i]
+        vector[i] *= factor[at + i]
+        value, row, rest = vector[i], part(factor, at + first, at + i), part(vector, first, i)
         for j in range(i - first):
             rest[j] -= row[j] * value
 
@@ -145,7 +148,7 @@ def refit(state: Any) -> float:
     while log_p == -math.inf and raised < 1e-3:
         tuning.forced += 1
         for i in range(n):
-            units.gram[i, i] *= 1.0 + raised
+            units.gram[units.at[i] + i] *= 1.0 + raised
         raised *= 10.0
         log_p = log_marginal(state, units)
     solve_transposed(units, units.ordered)
@@ -159,6 +162,9 @@ def refit(state: Any) -> float:
         tuning.drift = larger(tuning.drift, drift / largest)
         if drift > DRIFT * largest:
             tuning.forced += 1
+            tuning.patience = larger(tuning.patience // 2, 1)
+        elif drift < GROWTH * DRIFT * largest:
+            tuning.patience = smaller(2 * tuning.patience, MOST_UPDATES)
     units.updates = -1
     return log_p
 
@@ -179,15 +185,16 @@ def invert(units: Any) -> None:
     factor, scratch, inverse = units.factor, units.scratch, units.inverse
     order = units.order
     for i in range(n):
+        at = units.factor_at[i]
         for j in range(i):
             scratch[i, j] = 0.0
         for m in range(units.first[i], i):
-            f = factor[i, m]
+            f = factor[at + m]
             for j in range(m + 1):
                 scratch[i, j] -= f * scratch[m, j]
         for j in range(i):
-            scratch[i, j] *= factor[i, i]
-        scratch[i, i] = factor[i, i]
+            scratch[i, j] *= factor[at + i]
+        scratch[i, i] = factor[at + i]
     for i in range(n):
         # row i of P needs X_mi for m >= i, and rows m >= i are still those of X
         f = scratch[i, i]
@@ -207,9 +214,9 @@ def invert(units: Any) -> None:
 
 
 @inner
-def needs_refresh(units: Any) -> bool:
+def needs_refresh(units: Any, tuning: Any) -> bool:
     """Whether P is stale or has been updated often."""
-    return bool(units.updates < 0 or units.updates > MOST_UPDATES)
+    return bool(units.updates < 0 or units.updates > tuning.patience)
 
 
 @hot
@@ -240,7 +247,7 @@ def remove(units: Any, k: int, work: Any) -> None:
     """Take out unit k: P and m by the Schur complement, then the last unit takes its place."""
     n = units.n + 1
     inverse, gram, mean = units.inverse, units.gram, units.mean
-    at = k + 1
+    at, rows = k + 1, units.at
     pivot = 1.0 / inverse[at, at]
     mean_k = mean[at]
     whole = (n + BLOCK - 1) // BLOCK * BLOCK
@@ -258,12 +265,13 @@ def remove(units: Any, k: int, work: Any) -> None:
         # column and row `last` move to `at` (P, Gram, mean, moment), and unit last - 1 to k
         for i in range(n):
             inverse[i, at] = inverse[i, last]
-            gram[i, at] = gram[i, last]
-        for j in range(n):
-            inverse[at, j] = inverse[last, j]
-            gram[at, j] = gram[last, j]
+            inverse[at, i] = inverse[last, i]
+        for i in range(1, n):
+            gram[rows[i] + at] = gram[rows[i] + last]
+            gram[rows[at] + i] = gram[rows[last] + i]
         inverse[at, at] = inverse[last, last]
-        gram[at, at] = gram[last, last]
+        gram[rows[at] + at] = gram[rows[last] + last]
+        units.with_bias[k] = units.with_bias[last - 1]
         mean[at] = mean[last]
         units.moment[at] = units.moment[last]
         copy_unit(units, last - 1, units, k)

@@ -21,6 +21,7 @@ NOISE = 0  # the place of the noise sd among the values; a component knows the p
 
 BLOCK = 32
 MOST_HELD = 6  # places of a curve
+MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 CONSTANT, PIECES, TABLE = range(3)  # kinds of `Shape`
 
 
@@ -84,6 +85,7 @@ class Shape(Record):
     break_offsets : (n_dims + 1,) where each dimension's breaks start
     bound : largest g
     integral : ∫ g over the box
+    low, high : (n_dims,) the part of the box in which units are born, die and move: all of it, but for a block
     """
 
     kind: int
@@ -94,6 +96,8 @@ class Shape(Record):
     break_offsets: IntArray
     bound: float
     integral: float
+    low: FloatArray
+    high: FloatArray
 
     CARRIED = ("values", "integral")
 
@@ -179,17 +183,24 @@ class Units(Record):
     scales : (capacity,)
     low, high : (capacity,) window [low, high) of observations that a unit touches
     columns : (capacity, n_points) weighted unit values, window first: entry i - low is observation i
-    gram : (size, size) ΦᵀΦ, size being capacity + 1 rounded up to whole blocks
+    packed : 1 if units stand from left to right and of ΦᵀΦ and the factor only what may not be zero is kept, row by
+        row; 0 if these are whole squares, and P is kept too. size is capacity + 1 rounded up to whole blocks
+    gram : (room,) ΦᵀΦ, flat: entry (i, j) is gram[at[i] + j], for j ≤ i and j ≥ first[i - 1] + 1 if packed; with the
+        bias only (0, 0), the rest being `with_bias`
+    with_bias : (capacity,) Φᵀ1
     moment : (size,) Φᵀy
-    inverse : (size, size) P = A⁻¹
+    inverse : (size, size) P = A⁻¹; no room if packed
     mean : (size,) posterior mean of bias and weights
-    factor : (size, size) lower Cholesky factor of A with rows and columns in `order`, its diagonal inverted; valid
-        right after a factorisation
+    factor : (room,) lower Cholesky factor of A with rows and columns in `order`, its diagonal inverted, flat: entry
+        (i, j) is factor[factor_at[i] + j] from first[i] on; valid right after a factorisation
     order : (size,) rows in the order of factorisation: units from left to right, the bias last
     first : (size,) first nonzero place of each row of the factor, in that order
-    scratch : (size, size), ordered : (size,) work space in that order
+    at, factor_at : (size,)
+    scratch : (size, size), no room if packed; ordered : (size,) work space in that order
+    used : of gram, if packed
     updates : rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
-    sharp : 1 if one of them is sharper than the rows allow: of a proposal only, which is then impossible
+    refused : 1 if these units, of a proposal, are impossible: sharper than the rows allow, or without room
+    lacking : 1 once room was lacking
     """
 
     n: int
@@ -200,17 +211,23 @@ class Units(Record):
     low: IntArray
     high: IntArray
     columns: FloatArray
+    packed: int
     gram: FloatArray
+    with_bias: FloatArray
     moment: FloatArray
     inverse: FloatArray
     mean: FloatArray
     factor: FloatArray
     order: IntArray
     first: IntArray
+    at: IntArray
+    factor_at: IntArray
     scratch: FloatArray
     ordered: FloatArray
+    used: int
     updates: int
-    sharp: int
+    refused: int
+    lacking: int
 
 
 class Work(Record):
@@ -238,6 +255,7 @@ class Tuning(Record):
     adapt : rate at which step sizes follow the chain, 0 once warm-up is over
     forced : times that lost precision was noticed and repaired
     drift : largest relative drift seen
+    patience : rank-one updates of P before it is computed afresh: fewer where they lose precision
     """
 
     steps: FloatArray
@@ -246,6 +264,7 @@ class Tuning(Record):
     adapt: float
     forced: int
     drift: float
+    patience: int
 
 
 class Nothing(Record):
@@ -271,7 +290,8 @@ class State(Record):
     n_birth_death, n_moves : proposals per sweep
     n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
     log_p : log p(y) of the current units; cached: set by whoever changes them between two moves that need it
-    room : units that the next sweep may need room for, as `run` has found
+    room : marked points that the next sweep may need room for, as `run` has found
+    most_square, least_packed : how many units may be there as a square, how few packed
     """
 
     rows: Rows
@@ -289,13 +309,17 @@ class State(Record):
     n_marked: int
     log_p: float
     room: int
+    most_square: int
+    least_packed: int
 
     CARRIED = ("rows", "components", "values", "errors", "tuning")
 
 
-def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
-    """Room for `capacity` units; the columns are touched only where units reach."""
+def empty_units(capacity: int, n_dims: int, n_points: int, room: int = 0) -> Units:
+    """Room for `capacity` units: whole squares, or packed with so much room. Columns take memory where units reach."""
     size = padded(capacity + 1)
+    square = (size, size) if room == 0 else (0, 0)
+    rows = size * np.arange(size, dtype=np.int64) if room == 0 else np.zeros(size, dtype=np.int64)
     return Units(
         n=0,
         owner=np.zeros(capacity, dtype=np.int64),
@@ -305,36 +329,24 @@ def empty_units(capacity: int, n_dims: int, n_points: int) -> Units:
         low=np.zeros(capacity, dtype=np.int64),
         high=np.zeros(capacity, dtype=np.int64),
         columns=np.empty((capacity, max(n_points, 1))),
-        gram=np.zeros((size, size)),
+        packed=int(room > 0),
+        gram=np.zeros(room or size * size),
+        with_bias=np.zeros(capacity),
         moment=np.zeros(size),
-        inverse=np.zeros((size, size)),
+        inverse=np.zeros(square),
         mean=np.zeros(size),
-        factor=np.zeros((size, size)),
+        factor=np.zeros(room + size if room else size * size),
         order=np.zeros(size, dtype=np.int64),
         first=np.zeros(size, dtype=np.int64),
-        scratch=np.zeros((size, size)),
+        at=rows,
+        factor_at=rows.copy(),
+        scratch=np.zeros(square),
         ordered=np.zeros(size),
+        used=1,
         updates=0,
-        sharp=0,
+        refused=0,
+        lacking=0,
     )
-
-
-def enlarged(units: Units, capacity: int) -> Units:
-    """The same units with room for more. Of the matrices only what is in use: the rest takes no memory until it is."""
-    bigger = empty_units(capacity, units.centers.shape[1], units.columns.shape[1])
-    bigger.n, bigger.updates = units.n, units.updates
-    used = padded(units.n + 1)
-    for name, array in units.arrays().items():
-        target = getattr(bigger, name)
-        if name == "columns":
-            for k in range(units.n):
-                length = units.high[k] - units.low[k]
-                target[k, :length] = array[k, :length]
-        elif name in ("gram", "inverse", "factor", "scratch"):
-            target[:used, :used] = array[:used, :used]
-        else:
-            target[tuple(slice(0, s) for s in array.shape)] = array
-    return bigger
 
 
 def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
@@ -358,4 +370,5 @@ def empty_tuning(steps: list[float], n_kinds: int) -> Tuning:
         adapt=0.0,
         forced=0,
         drift=0.0,
+        patience=MOST_UPDATES,
     )

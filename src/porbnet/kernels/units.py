@@ -73,12 +73,12 @@ def set_curve(component: Any) -> None:
 
 @inner
 def draw_center(shape: Any, rng: Any, out: Any) -> float:
-    """A center from λ / Λ, by rejection from the uniform; returns g there."""
+    """A center from λ / Λ in the part of the box in which units are moved, by rejection; returns g there."""
     for d in range(len(shape.widths), len(out)):
         out[d] = 0.0
     while True:
         for d in range(len(shape.widths)):
-            out[d] = uniform(rng) * shape.widths[d]
+            out[d] = shape.low[d] + uniform(rng) * (shape.high[d] - shape.low[d])
         if shape.kind == CONSTANT:
             return 1.0
         g = relative_intensity(shape, out)
@@ -87,11 +87,26 @@ def draw_center(shape: Any, rng: Any, out: Any) -> float:
 
 
 @inner
+def next_along(shape: Any, at: float, rate: float, rng: Any) -> float:
+    """The first coordinate of the next point of a Poisson process of `rate` points in the box, which has volume one."""
+    return at - shape.widths[0] * math.log(1.0 - uniform(rng)) / rate if rate > 0.0 else math.inf
+
+
+@inner
+def draw_others(shape: Any, at: float, rng: Any, out: Any) -> float:
+    """A place with a first coordinate, the others uniform; returns g there."""
+    out[0] = at
+    for d in range(1, len(out)):
+        out[d] = uniform(rng) * shape.widths[d] if d < len(shape.widths) else 0.0
+    return relative_intensity(shape, out)
+
+
+@inner
 def inside(shape: Any, center: Any) -> bool:
-    """Whether a center lies in the box."""
+    """Whether a center lies in the part of the box in which units are moved."""
     within = True
     for d in range(len(shape.widths)):
-        within = within and center[d] >= 0.0 and center[d] <= shape.widths[d]
+        within = within and center[d] >= shape.low[d] and center[d] <= shape.high[d]
     return within
 
 
@@ -201,8 +216,10 @@ def is_coarse(rows: Any, components: Any, units: Any) -> bool:
 
 
 @hot
-def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int, out: Any) -> tuple[float, float]:
-    """out[j] = row j of Φᵀφ for a column φ on [low, high), bias and units from `first` on; returns φᵀφ and φᵀy."""
+def products(
+    rows: Any, units: Any, column: Any, low: int, high: int, first: int, out: Any
+) -> tuple[float, float, float]:
+    """out[j - first] = φ_jᵀφ for a column φ on [low, high) and units j from `first` on; returns φᵀφ, φᵀy and φᵀ1."""
     square, with_y, with_bias = 0.0, 0.0, 0.0
     y, root = part(rows.y, low, high), part(rows.root, low, high)
     for i in range(high - low):
@@ -210,7 +227,6 @@ def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int
         square += v * v
         with_y += v * y[i]
         with_bias += v * root[i]
-    out[0] = with_bias if rows.has_bias == 1 else 0.0
     lows, highs, columns = units.low, units.high, units.columns
     for j in range(first, units.n):
         a, b = larger(low, lows[j]), smaller(high, highs[j])
@@ -220,8 +236,8 @@ def products(rows: Any, units: Any, column: Any, low: int, high: int, first: int
             mine, other = part(column, a - low, b - low), row_part(columns, j, a - shift, b - shift)
             for i in range(b - a):
                 total += mine[i] * other[i]
-        out[j + 1] = total
-    return square, with_y
+        out[j - first] = total
+    return square, with_y, with_bias if rows.has_bias == 1 else 0.0
 
 
 @hot
@@ -234,10 +250,11 @@ def clear(rows: Any, units: Any) -> None:
         for i in range(len(y)):
             weight += root[i] * root[i]
             moment += root[i] * y[i]
-    units.gram[0, 0] = weight
+    units.gram[0] = weight
     units.moment[0] = moment
+    units.used = 1
     units.updates = -1
-    units.sharp = 0
+    units.refused = 0
 
 
 @inner
@@ -254,70 +271,108 @@ def place(units: Any, k: int, owner: int, center: Any, g: float, scale: float, l
 
 @inner
 def append(rows: Any, components: Any, units: Any, owner: int, center: Any, g: float, scale: float, row: Any) -> None:
-    """Add a unit to the columns, Gram matrix and moments; P is left stale."""
-    k, gram = units.n, units.gram
+    """Add a unit to the columns, Gram matrix (a whole square) and moments; P is left stale, `row` is work space."""
+    k = units.n
     column = units.columns[k]
     low, high = fill_column(rows, components[owner], center, scale, column)
     if too_sharp(rows, components[owner], center, scale, low, high):
-        units.sharp = 1
-    square, with_y = products(rows, units, column, low, high, np.int64(0), row)  # type: ignore[arg-type]
+        units.refused = 1
+    square, with_y, with_bias = products(rows, units, column, low, high, np.int64(0), row)  # type: ignore[arg-type]
     place(units, k, owner, center, g, scale, low, high)
-    for j in range(k + 1):
-        gram[j, k + 1] = row[j]
-        gram[k + 1, j] = row[j]
-    gram[k + 1, k + 1] = square
+    add_row(units, row, square, with_y, with_bias)
+
+
+@inner
+def add_row(units: Any, row: Any, square: float, with_y: float, with_bias: float) -> None:
+    """One more unit in the Gram matrix, a whole square: its products with the others, itself, the outputs, the bias."""
+    k, gram, at = units.n, units.gram, units.at
+    for j in range(k):
+        gram[at[j + 1] + k + 1] = row[j]
+        gram[at[k + 1] + j + 1] = row[j]
+    gram[at[k + 1] + k + 1] = square
+    units.with_bias[k] = with_bias
     units.moment[k + 1] = with_y
     units.n = k + 1
 
 
 @inner
 def append_right(rows: Any, components: Any, units: Any, owner: int, center: Any, g: float, scale: float) -> None:
-    """Add a unit to the right of all there are; of the Gram matrix only what a factorisation reads.
+    """Add a unit to the right of all there are, packed: of the Gram matrix its row from the first it may overlap with.
 
-    That is its row from the first unit it may overlap with (see `gaussian.arrange`) to itself; `complete` adds the
-    rest. units.ordered[k] is how far units 0 to k reach.
+    units.ordered[k] is how far units 0 to k reach. Without room nothing is added, and the units are refused.
     """
     k, ordered = units.n, units.ordered
+    if k >= len(units.scales):
+        units.refused, units.lacking = 1, 1
+        return
     column = units.columns[k]
     low, high = fill_column(rows, components[owner], center, scale, column)
     if too_sharp(rows, components[owner], center, scale, low, high):
-        units.sharp = 1
+        units.refused = 1
     first = k
     while first > 0 and ordered[first - 1] > low:
         first -= 1
+    used, length = units.used, k - first + 1
+    if used + length > len(units.gram):
+        units.refused, units.lacking = 1, 1
+        return
     units.first[k] = first
+    units.at[k + 1] = used - first - 1
     ordered[k] = larger(high, ordered[k - 1]) if k > 0 else high
-    row = units.gram[k + 1]
-    square, with_y = products(rows, units, column, low, high, first, row)
+    row = part(units.gram, used, used + length)
+    square, with_y, with_bias = products(rows, units, column, low, high, first, row)
     place(units, k, owner, center, g, scale, low, high)
-    units.gram[0, k + 1] = row[0]
-    row[k + 1] = square
+    row[length - 1] = square
+    units.with_bias[k] = with_bias
     units.moment[k + 1] = with_y
+    units.used = used + length
     units.n = k + 1
 
 
 @inner
-def complete(units: Any) -> None:
-    """The whole Gram matrix of units that were added from left to right."""
-    gram, first = units.gram, units.first
-    for k in range(units.n):
-        for j in range(first[k]):
-            gram[k + 1, j + 1] = 0.0
-        for j in range(k):
-            gram[j + 1, k + 1] = gram[k + 1, j + 1]
+def fits(source: Any, target: Any) -> bool:
+    """Whether proposed units have room where the current ones are; if not, that is noted, and they are refused."""
+    if source.n < len(target.scales) and (target.packed == 0 or source.used <= len(target.gram)):
+        return True
+    target.lacking = 1
+    return False
 
 
 @inner
 def copy_units(source: Any, target: Any) -> None:
-    """Copy the meaningful part of a configuration (P and the mean are left stale)."""
+    """Copy the meaningful part of a configuration; P and the mean are left stale. Packed ones may become a square."""
     n = source.n
     target.n = n
     for k in range(n):
         copy_unit(source, k, target, k)
+        target.with_bias[k] = source.with_bias[k]
     copy(source.moment, target.moment, n + 1)
-    for i in range(n + 1):
-        copy(source.gram[i], target.gram[i], n + 1)
+    target.gram[0] = source.gram[0]
+    if target.packed == 1:
+        copy(source.gram, target.gram, source.used)
+        copy(source.at, target.at, n + 1)
+        target.used = source.used
+    elif source.packed == 1:
+        spread(source, target)
+    else:
+        for i in range(1, n + 1):
+            for j in range(1, n + 1):
+                target.gram[target.at[i] + j] = source.gram[source.at[i] + j]
     target.updates = -1
+
+
+@inner
+def spread(source: Any, target: Any) -> None:
+    """The Gram matrix of packed units as a whole square."""
+    gram, at, first = target.gram, target.at, source.first
+    for k in range(source.n):
+        for j in range(first[k]):
+            gram[at[k + 1] + j + 1] = 0.0
+            gram[at[j + 1] + k + 1] = 0.0
+        for j in range(first[k], k + 1):
+            value = source.gram[source.at[k + 1] + j + 1]
+            gram[at[k + 1] + j + 1] = value
+            gram[at[j + 1] + k + 1] = value
 
 
 @inner
@@ -358,6 +413,11 @@ def arrange(units: Any) -> None:
         units.first[i] = first
         reach = larger(reach, high[k])
         ordered[i] = reach  # of all units so far
+    if units.packed == 1:
+        total = 0
+        for i in range(n + 1):
+            units.factor_at[i] = total - units.first[i]
+            total += i - units.first[i] + 1
 
 
 @inner

@@ -36,7 +36,7 @@ def conditional_state(problem: Problem, capacity: int) -> State:
         laws=problem.laws,
         errors=problem.errors(),
         units=empty_units(capacity, n_dims, n_points),
-        trial=empty_units(0, n_dims, 0),
+        trial=empty_units(0, n_dims, 0, room=1),
         work=empty_work(capacity, n_dims, n_points),
         tuning=empty_tuning([], 0),
         n_birth_death=0,
@@ -45,6 +45,8 @@ def conditional_state(problem: Problem, capacity: int) -> State:
         n_marked=0,
         log_p=0.0,
         room=0,
+        most_square=0,
+        least_packed=0,
     )
 
 

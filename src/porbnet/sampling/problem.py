@@ -101,6 +101,8 @@ class ComponentSetting:
             break_offsets=offsets,
             bound=relative.bound,
             integral=float(relative.integral),
+            low=np.zeros(len(self.widths)),
+            high=np.array(self.widths, dtype=np.float64),
         )
 
     def record(self, room: int) -> Component:

@@ -34,6 +34,7 @@ from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.state import BLOCK, NOISE
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import (
+    add_row,
     draw_center,
     fill_column,
     inside,
@@ -45,6 +46,7 @@ from porbnet.kernels.units import (
     weight_variance,
 )
 from porbnet.kernels.vectors import copy, smaller
+from porbnet.kernels.views import part
 from porbnet.sampling.collapsed.state import STEP_MOVE
 
 BIRTH, DEATH = range(2)
@@ -78,8 +80,9 @@ def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candid
     if too_sharp(state.rows, component, work.center, scale, low, high):
         state.rows.coarse = 1
         return Candidate(math.inf, 0.0, 0.0, 0.0, low, high)  # its Bayes factor is not a number: never accepted
-    square, with_y = products(state.rows, units, column, low, high, np.int64(0), cross)  # type: ignore[arg-type]
     n = units.n + 1
+    others = part(cross, 1, len(cross))
+    square, with_y, cross[0] = products(state.rows, units, column, low, high, np.int64(0), others)  # type: ignore[arg-type]
     whole = (n + BLOCK - 1) // BLOCK * BLOCK
     precision = 1.0 / (noise * noise)
     if skip + 1 < n:
@@ -135,16 +138,11 @@ def log_bayes_factor(candidate: Candidate, variance: float) -> float:
 def insert(state: Any, owner: int, candidate: Candidate, g: float, scale: float) -> None:
     """Put the candidate in as the last unit: P, m, Gram matrix and its own arrays."""
     units, work = state.units, state.work
-    k, gram, cross = units.n, units.gram, work.cross
+    k, cross = units.n, work.cross
     border(units, work.applied, candidate.r, candidate.mu)
-    for j in range(k + 1):
-        gram[j, k + 1] = cross[j]
-        gram[k + 1, j] = cross[j]
-    gram[k + 1, k + 1] = candidate.square
-    units.moment[k + 1] = candidate.with_y
     place(units, k, owner, work.center, g, scale, candidate.low, candidate.high)
     copy(work.column, units.columns[k], candidate.high - candidate.low)
-    units.n = k + 1
+    add_row(units, part(cross, 1, len(cross)), candidate.square, candidate.with_y, cross[0])
     units.updates += 1
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.compiled import Passed
-from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, enlarged, padded
+from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, padded
 from porbnet.sampling.chain import BaseChain
+from porbnet.sampling.collapsed.blocks import CAPACITY as BOX_CAPACITY
+from porbnet.sampling.collapsed.blocks import Blocks, block_state, empty_blocks
 from porbnet.sampling.collapsed.state import FIRST_STEPS
 from porbnet.sampling.collapsed.sweep import ANEW, KINDS, START, run
 from porbnet.sampling.compression import Sharpness
@@ -20,8 +22,33 @@ from porbnet.sampling.moves import Move
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored, storage
 
-_SQUARE = ("gram", "inverse", "factor")  # parts of Units of which only the rows and columns of units matter
-_NOT_CARRIED = ("columns", "scratch")  # packed by themselves, or work space
+_PER_UNIT = ("owner", "centers", "relative", "scales", "low", "high", "with_bias")
+_SQUARE = ("gram", "inverse", "factor")  # of which only the rows and columns of units matter
+_CARRIED = ("moment", "mean", "order", "first", "ordered")
+# units from which births, deaths and moves in blocks pay, and below which they no longer do (benchmarks/units.py)
+MOST_SQUARE, LEAST_PACKED = 150, 110
+_PER_ROW = 48  # of a packed Gram matrix, entries to begin with
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Room: of units and proposed units, of their packed Gram matrices (0: a whole square), of marked points."""
+
+    units: int
+    packed: int
+    trial: int
+    room: int
+    marks: int
+
+    @classmethod
+    def of(cls, units: int, packed: bool, marks: int) -> Sizes:
+        """For so many units, a proposal having no fewer."""
+        room = _PER_ROW * units if packed else units * (units + 1) // 2 + 1
+        return cls(units, room if packed else 0, units, room, marks)
+
+    def larger(self, other: Sizes) -> Sizes:
+        """The larger of both in every respect."""
+        return Sizes(*(max(a, b) for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -49,7 +76,7 @@ def default_plan(problem: Problem) -> Plan:
     if any(not problem.parameters[c.level].known for c in problem.components):
         curves = any(c.process is not None for c in problem.components)
         births, moves = (1.0, 0.12) if curves else (2.0, 0.3)
-    return Plan(int(np.clip(round(births * expected), 10, 120)), int(np.clip(round(moves * expected), 3, 30)))
+    return Plan(max(10, round(births * expected)), max(3, round(moves * expected)))
 
 
 class CollapsedChain(BaseChain):
@@ -88,13 +115,14 @@ class CollapsedChain(BaseChain):
         self.sharpness: Sharpness | None = None
         if self.source is not None:
             self._sharpen(sharpness_of(problem.components[0].record(0), values, self._room))
-        expected = sum(c.expected for c in problem.components)
-        capacity = int(expected + 6.0 * np.sqrt(expected)) + self.plan.n_birth_death + 16
-        self.state = self._made(capacity, values)
+        self.state, self.block, self.blocks = self._made(self._first_sizes(), values)
         for component in self.state.components:  # curves scattered about their prior mean
             component.curve.z[:] = 0.3 * self.rng.standard_normal(len(component.curve.z))
         likelihood.start(self.state.errors, self.rng)
-        self._run_from(START, storage(problem, 1, 1, self.n_kept), 0)
+        self._call(START)
+        while self.state.units.lacking:
+            self._resize(replace(self.sizes, packed=2 * self.sizes.packed, room=2 * self.sizes.room))
+            self._call(START)
 
     @property
     def _room(self) -> float:
@@ -106,37 +134,51 @@ class CollapsedChain(BaseChain):
         self.sharpness = sharpness if self.sharpness is None else sharpness.raised(self.sharpness.scales)
         self.lean = self.source.lean(self.sharpness, 1.0 if is_known(self.problem) else MARGIN)
 
-    def _with_rows(self) -> State:
-        """The same state on the rows of `lean`; what is cached of the units is not set."""
-        old, lean, capacity = self.state, self.lean, self.capacity
-        n_dims, n_points = lean.most_dims, lean.n_points
-        units = empty_units(capacity, n_dims, n_points)
-        units.n = old.units.n
-        for name in ("owner", "centers", "relative", "scales"):
-            getattr(units, name)[...] = getattr(old.units, name)
-        errors: Any = lean.errors()
-        errors.kept[...] = old.errors.kept
-        return old.replaced(
-            rows=lean.rows(),
-            components=tuple(c.replaced(x=s.x) for c, s in zip(old.components, lean.components, strict=True)),
-            errors=errors,
-            units=units,
-            trial=empty_units(capacity, n_dims, n_points),
-            work=empty_work(capacity, n_dims, n_points),
-        )
+    # --- room ----------------------------------------------------------------------------------------------------
 
-    def _made(self, capacity: int, values: NDArray[np.float64]) -> State:
+    @property
+    def _has_blocks(self) -> bool:
+        """Whether births, deaths and moves may be made in blocks: of one component, without moves from outside."""
+        return len(self.problem.components) == 1 and not self._extra
+
+    def _first_sizes(self) -> Sizes:
+        expected = sum(c.expected for c in self.problem.components)
+        most = int(expected + 6.0 * np.sqrt(expected)) + 16
+        packed = self._has_blocks and expected > MOST_SQUARE
+        return Sizes.of(most + self.plan.n_birth_death + (most // 8 + 128 if packed else 0), packed, 0)
+
+    def _next_sizes(self) -> Sizes:
+        """Room for the next sweep, in the form that pays for so many units."""
+        state, sizes = self.state, self.sizes
+        n, need = state.units.n, state.units.n + self.plan.n_birth_death + 2
+        packed = self._has_blocks and n > (LEAST_PACKED if sizes.packed else MOST_SQUARE)
+        if packed:
+            need += n // 8 + 128
+        if packed != bool(sizes.packed):
+            sizes = Sizes.of(3 * need // 2, packed, sizes.marks)
+        elif need >= sizes.units or state.units.lacking:
+            sizes = sizes.larger(Sizes.of(max(3 * need // 2, 5 * sizes.units // 4), packed, sizes.marks))
+        if packed and 2 * state.units.used + 4096 >= sizes.packed:
+            sizes = replace(sizes, packed=4 * state.units.used + 16384, room=4 * state.units.used + 16384)
+        if state.trial.lacking:
+            sizes = replace(sizes, trial=2 * sizes.trial, room=2 * sizes.room)
+        if state.room > sizes.marks:
+            sizes = replace(sizes, marks=3 * state.room // 2)
+        return sizes
+
+    def _made(self, sizes: Sizes, values: NDArray[np.float64]) -> tuple[State, State, Blocks]:
         problem, plan = self.lean, self.plan
         n_dims, n_points = problem.most_dims, problem.n_points
-        return State(
+        self.sizes = sizes
+        state = State(
             rows=problem.rows(),
-            components=tuple(c.record(capacity) for c in problem.components),
+            components=tuple(c.record(sizes.marks) for c in problem.components),
             values=values,
             laws=problem.laws,
             errors=problem.errors(),
-            units=empty_units(capacity, n_dims, n_points),
-            trial=empty_units(capacity, n_dims, n_points),
-            work=empty_work(capacity, n_dims, n_points),
+            units=empty_units(sizes.units, n_dims, n_points, sizes.packed),
+            trial=empty_units(sizes.trial, n_dims, n_points, sizes.room),
+            work=empty_work(sizes.units, n_dims, n_points),
             tuning=empty_tuning(FIRST_STEPS, len(self.kinds)),
             n_birth_death=plan.n_birth_death,
             n_moves=plan.n_moves,
@@ -144,23 +186,45 @@ class CollapsedChain(BaseChain):
             n_marked=plan.n_marked,
             log_p=0.0,
             room=0,
+            most_square=MOST_SQUARE if self._has_blocks else np.iinfo(np.int64).max,
+            least_packed=LEAST_PACKED,
         )
+        return state, *self._beside(state)
 
-    def _with_room(self, capacity: int, units: Any) -> State:
-        """The same state with room for so many units."""
-        n_dims, n_points = self.lean.most_dims, self.lean.n_points
+    def _beside(self, state: State) -> tuple[State, Blocks]:
+        """Work space of blocks; next to nothing where there are none."""
+        n_dims, packed = self.lean.most_dims, bool(self.sizes.packed)
+        table = state.components[0].shape.sizes
+        blocks = empty_blocks(self.sizes.units if packed else 0, n_dims, self.lean.n_points if packed else 0, table)
+        return block_state(state, BOX_CAPACITY) if packed else state, blocks
+
+    def _resize(self, sizes: Sizes) -> None:
+        """The same units and parameters with other room, or on other rows; what is cached of the units is not set."""
+        old, lean = self.state, self.lean
+        n_dims, n_points = lean.most_dims, lean.n_points
+        self.sizes = sizes
+        units = empty_units(sizes.units, n_dims, n_points, sizes.packed)
+        n = units.n = old.units.n
+        order = np.argsort(old.units.centers[:n, 0], kind="stable") if sizes.packed else np.arange(n)
+        for name in ("owner", "centers", "relative", "scales"):
+            getattr(units, name)[:n] = getattr(old.units, name)[order]
+        errors: Any = lean.errors()
+        errors.kept[...] = old.errors.kept
         components = tuple(
-            c.replaced(points=np.zeros((capacity, c.points.shape[1])), marks=np.zeros(capacity))
+            c.replaced(x=s.x, points=np.zeros((sizes.marks, len(s.x))), marks=np.zeros(sizes.marks))
             if len(c.curve.z)
-            else c
-            for c in self.state.components
+            else c.replaced(x=s.x)
+            for c, s in zip(old.components, lean.components, strict=True)
         )
-        return self.state.replaced(
-            components=tuple(components),
+        self.state = old.replaced(
+            rows=lean.rows(),
+            components=components,
+            errors=errors,
             units=units,
-            trial=empty_units(capacity, n_dims, n_points),
-            work=empty_work(capacity, n_dims, n_points),
+            trial=empty_units(sizes.trial, n_dims, n_points, sizes.room),
+            work=empty_work(sizes.units, n_dims, n_points),
         )
+        self.block, self.blocks = self._beside(self.state)
 
     @property
     def tuning(self) -> Tuning:
@@ -178,24 +242,27 @@ class CollapsedChain(BaseChain):
         return len(self.state.errors.kept)
 
     def _run(self, stored: Stored, wanted: int) -> int:
-        return self._run_from(self.n_sweeps, stored, wanted)
-
-    def _run_from(self, first: int, stored: Stored, wanted: int) -> int:
         return int(
             run(
-                self.state, stored, first, wanted, self.n_warmup, self.thin, self._augment, self._weigh, self._extra,
-                self.rng,
+                self.state, self.block, self.blocks, stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
+                self._augment, self._weigh, self._extra, self.rng,
             )
         )  # fmt: skip
 
+    def _call(self, what: int) -> None:
+        """START or ANEW."""
+        run(
+            self.state, self.block, self.blocks, storage(self.problem, 1, 1, self.n_kept), what, 0, self.n_warmup,
+            self.thin, self._augment, self._weigh, self._extra, self.rng,
+        )  # fmt: skip
+
     def _enlarge(self) -> None:
-        if self.state.rows.coarse:
+        sizes, coarse = self._next_sizes(), bool(self.state.rows.coarse)
+        if coarse:
             self._sharpen(sharpness_of(self.state.components[0], self.state.values, self._room))
-            self.state = self._with_rows()
-            self._run_from(ANEW, storage(self.problem, 1, 1, self.n_kept), 0)
-        if self.state.room > self.capacity:
-            capacity = 3 * self.state.room // 2
-            self.state = self._with_room(capacity, enlarged(self.state.units, capacity))
+        if coarse or sizes != self.sizes:
+            self._resize(sizes)
+            self._call(ANEW)
 
     @property
     def noise(self) -> float:
@@ -211,36 +278,52 @@ class CollapsedChain(BaseChain):
         last digits, and the chain would go another way.
         """
         units = self.state.units
-        used = padded(units.n + 1)
         saved = self._own_snapshot() | self.state.snapshot()
         saved["sharpness"] = np.zeros(0) if self.sharpness is None else self.sharpness.scales
-        saved["capacity"], saved["units"] = np.array([self.capacity]), np.array([units.n, units.updates])
-        for name, array in units.arrays().items():
-            if name in _SQUARE:
-                saved[f"units.{name}"] = array[:used, :used].copy()
-            elif name not in _NOT_CARRIED:
-                saved[f"units.{name}"] = array.copy()
+        saved["sizes"], saved["units"] = np.array(astuple(self.sizes)), np.array([units.n, units.updates])
+        for name in _PER_UNIT:
+            saved[f"units.{name}"] = getattr(units, name)[: units.n].copy()
+        if self.sizes.packed:
+            return saved
+        used = padded(units.n + 1)
+        for name in _SQUARE:
+            saved[f"units.{name}"] = _square(getattr(units, name), units)[:used, :used].copy()
+        for name in _CARRIED:
+            saved[f"units.{name}"] = getattr(units, name).copy()
         windows = [units.columns[k, : units.high[k] - units.low[k]] for k in range(units.n)]
         saved["units.columns"] = np.concatenate([*windows, np.empty(0)])
         return saved
 
     def restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
         """Continue from a snapshot and the draws made by then, bit for bit."""
-        capacity = int(snapshot["capacity"][0])
         if self.sharpness is not None:
             self._sharpen(replace(self.sharpness, scales=snapshot["sharpness"]))
-            self.state = self._with_rows()
-        units = empty_units(capacity, self.lean.most_dims, self.lean.n_points)
-        self.state = self._with_room(capacity, units)
+        self._resize(Sizes(*(int(v) for v in snapshot["sizes"])))
         self.state.restore(snapshot)
+        units = self.state.units
         units.n, units.updates = (int(v) for v in snapshot["units"])
-        for name, array in units.arrays().items():
-            if name not in _NOT_CARRIED:
-                saved = snapshot[f"units.{name}"]
-                array[tuple(slice(0, s) for s in saved.shape)] = saved
+        for name in _PER_UNIT:
+            getattr(units, name)[: units.n] = snapshot[f"units.{name}"]
+        if self.sizes.packed:
+            self._call(ANEW)  # packed units are computed afresh in every sweep, in this very way
+        else:
+            self._restore_square(snapshot)
+        self._own_restore(snapshot, draws)
+
+    def _restore_square(self, snapshot: dict[str, NDArray[Any]]) -> None:
+        units = self.state.units
+        for name in _SQUARE:
+            saved = snapshot[f"units.{name}"]
+            _square(getattr(units, name), units)[: saved.shape[0], : saved.shape[1]] = saved
+        for name in _CARRIED:
+            getattr(units, name)[...] = snapshot[f"units.{name}"]
         at = 0
         for k in range(units.n):
             length = int(units.high[k] - units.low[k])
             units.columns[k, :length] = snapshot["units.columns"][at : at + length]
             at += length
-        self._own_restore(snapshot, draws)
+
+
+def _square(array: NDArray[np.float64], units: Any) -> NDArray[np.float64]:
+    """A matrix of units that are not packed, as a square that shares its memory."""
+    return array.reshape(len(units.moment), -1)

@@ -38,8 +38,8 @@ from porbnet.kernels.units import (
     append_right,
     arrange,
     clear,
-    complete,
     copy_units,
+    fits,
     relative_intensity,
     scale_at,
     set_intensity,
@@ -163,7 +163,7 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
         else:
             combine(trial_table, table, cosine, tables[0], sine, tables[1])
         value = log_likelihood(state, owner, kind, n_marked)
-        if value + change > height:
+        if value + change > height and fits(state.trial, units):
             break
         if angle < 0.0:
             low = angle
@@ -173,7 +173,6 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
     copy(trial_table, table, len(table))
     copy(component.trial.values, shape.values, len(table))
     shape.integral = component.trial.integral
-    complete(state.trial)
     copy_units(state.trial, units)
     if kind == CENTERED:
         value -= centers_log_density(shape, units, owner, level)

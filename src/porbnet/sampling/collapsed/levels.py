@@ -24,10 +24,20 @@ from typing import Any
 
 from porbnet.base.compiled import inner
 from porbnet.kernels.gaussian import count_of, log_marginal
-from porbnet.kernels.random import accept, is_unknown, log_law, normal, poisson, uniform
+from porbnet.kernels.random import accept, is_unknown, log_law, normal, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import IDLE, outcome
-from porbnet.kernels.units import append, clear, complete, copy_units, draw_center, rebuild, scale_at
+from porbnet.kernels.units import (
+    append_right,
+    arrange,
+    clear,
+    copy_units,
+    draw_others,
+    fits,
+    next_along,
+    rebuild,
+    scale_at,
+)
 from porbnet.kernels.vectors import larger, smaller
 from porbnet.sampling.collapsed.state import STEP_AMPLITUDE, STEP_LEVEL, STEP_LEVEL_JUMP, STEP_NOISE
 
@@ -40,18 +50,15 @@ MOST_GROWTH = 2.5
 
 @inner
 def room_needed(state: Any) -> int:
-    """Units and marked points that one sweep may need room for; more are drawn with probability below 1e-30."""
-    need = state.units.n + state.n_birth_death + 2
+    """Marked points that one sweep may need room for; more are drawn with probability below 1e-30."""
+    need = 0
     for c in range(len(state.components)):
         component, growth = state.components[c], 1.0
-        level = state.values[component.level]
-        if is_unknown(state.laws, component.level):
-            most = (MOST_GROWTH - 1.0) * level * component.shape.integral
-            need += int(most + 12.0 * math.sqrt(most)) + 60
-            growth = MOST_GROWTH * MOST_GROWTH  # two updates of the level before marks are drawn
         if len(component.curve.z) > 0:
-            most = growth * level
-            need += int(most + 12.0 * math.sqrt(most)) + 60
+            if is_unknown(state.laws, component.level):
+                growth = MOST_GROWTH * MOST_GROWTH  # two updates of the level before marks are drawn
+            most = growth * state.values[component.level]
+            need = larger(need, state.units.n + state.n_birth_death + int(most + 12.0 * math.sqrt(most)) + 60)
     return int(need)
 
 
@@ -68,7 +75,7 @@ def log_target(state: Any, owner: int, which: int, log_value: float) -> float:
         return log_marginal(state, state.units) + prior
     n_units = count_of(state.units, owner, len(state.components))
     rebuild(state.rows, state.components, state.units, owner, value, state.trial)
-    log_p = log_marginal(state, state.trial)
+    log_p = log_marginal(state, state.trial)  # as many units as there are: they fit
     return float(log_p + prior + n_units * log_value - value * state.components[owner].shape.integral)
 
 
@@ -113,7 +120,6 @@ def slice_update(state: Any, owner: int, which: int, step: int, rng: Any) -> int
     values[which] = math.exp(proposal)
     state.units.updates = -1
     if owner >= 0:
-        complete(state.trial)
         copy_units(state.trial, state.units)
     return outcome(0, True)
 
@@ -140,30 +146,40 @@ def level_update(state: Any, owner: int, rng: Any) -> int:
 
 @inner
 def level_jump(state: Any, owner: int, rng: Any) -> int:
-    """Level with units: the non-centered step; state.log_p must be current."""
+    """Level with units: the non-centered step; state.log_p must be current.
+
+    From left to right: units that stay, and in between what is switched on, a Poisson process of intensity (λ' - λ) g.
+    """
     rows, units, trial = state.rows, state.units, state.trial
-    work, tuning = state.work, state.tuning
+    center, tuning = state.work.center, state.tuning
     component = state.components[owner]
     which, shape = component.level, component.shape
     old = state.values[which]
     new = old * math.exp(tuning.steps[STEP_LEVEL_JUMP] * normal(rng))
     if new > MOST_GROWTH * old or old > MOST_GROWTH * new:
         return outcome(0, False)
+    arrange(units)
     clear(rows, trial)
-    for k in range(units.n):
-        g, scale = units.relative[k], units.scales[k]
-        stays = True
-        if units.owner[k] == owner:
-            stays = new >= old or uniform(rng) * old < new
-            scale = scale_at(component, new * g)
-        if stays:
-            append(rows, state.components, trial, units.owner[k], units.centers[k], g, scale, work.cross)
-    if new > old:
-        for _ in range(poisson((new - old) * shape.integral, rng)):
-            g = draw_center(shape, rng, work.center)
-            append(rows, state.components, trial, owner, work.center, g, scale_at(component, new * g), work.cross)
+    rate = (new - old) * shape.bound
+    at = next_along(shape, 0.0, rate, rng)
+    place = 0
+    while place < units.n or at < shape.widths[0]:
+        k = units.order[place] - 1
+        if place < units.n and units.centers[k, 0] <= at:
+            place += 1
+            g, scale, stays = units.relative[k], units.scales[k], True
+            if units.owner[k] == owner:
+                stays = new >= old or uniform(rng) * old < new
+                scale = scale_at(component, new * g)
+            if stays:
+                append_right(rows, state.components, trial, units.owner[k], units.centers[k], g, scale)
+            continue
+        g = draw_others(shape, at, rng, center)
+        if uniform(rng) * shape.bound < g:
+            append_right(rows, state.components, trial, owner, center, g, scale_at(component, new * g))
+        at = next_along(shape, at, rate, rng)
     log_prior = log_law(state.laws, which, new, math.log(new)) - log_law(state.laws, which, old, math.log(old))
-    accepted = accept(log_marginal(state, trial) - state.log_p + log_prior, rng)
+    accepted = accept(log_marginal(state, trial) - state.log_p + log_prior, rng) and fits(trial, units)
     if accepted:
         state.values[which] = new
         copy_units(trial, units)

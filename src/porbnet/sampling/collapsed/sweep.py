@@ -10,21 +10,22 @@ from typing import Any
 
 from porbnet.base.compiled import apply, apply_to, inner, kernel
 from porbnet.kernels.gaussian import draw_weights, log_marginal, needs_refresh, refit, refresh, residuals, weigh
-from porbnet.kernels.random import is_unknown, poisson
+from porbnet.kernels.random import is_unknown, uniform
 from porbnet.kernels.tally import tally
 from porbnet.kernels.units import (
     append,
+    append_right,
     clear,
-    complete,
     copy_units,
-    draw_center,
+    draw_others,
     is_coarse,
+    next_along,
     rebuild,
     scale_at,
     set_curve,
 )
-from porbnet.kernels.vectors import larger, smaller
-from porbnet.sampling.collapsed.birth_death import birth_or_death, move
+from porbnet.kernels.vectors import smaller
+from porbnet.sampling.collapsed.blocks import in_blocks, unit_moves
 from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
 from porbnet.sampling.collapsed.state import STEP_MOVE
@@ -36,21 +37,8 @@ KINDS = (
     "birth", "death", "local move", "long move", "level with units", "level alone", "noise", "amplitude",
     "intensity alone", "intensity with units",
 )  # fmt: skip
+JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 4, 5, 6, 7, 8  # births, deaths and moves before them: `blocks`
 START, ANEW = -1, -2
-BIRTH_DEATH, MOVE, JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 0, 2, 4, 5, 6, 7, 8
-
-
-@inner
-def unit_moves(state: Any, rng: Any) -> None:
-    """Births, deaths and moves of units, in turns."""
-    units = state.units
-    for i in range(larger(state.n_birth_death, state.n_moves)):
-        if needs_refresh(units):
-            refresh(state)
-        if i < state.n_birth_death:
-            tally(state, BIRTH_DEATH, birth_or_death(state, rng))
-        if i < state.n_moves and units.updates >= 0:
-            tally(state, MOVE, move(state, rng))
 
 
 @inner
@@ -97,65 +85,104 @@ def adapt_step(state: Any) -> None:
 
 
 @inner
-def sweep(state: Any, extra: Any, rng: Any) -> None:
-    """One sweep; leaves P and m current, the factor of A fresh, and log p(y) in state.log_p."""
-    unit_moves(state, rng)
-    make_moves(extra, state, rng)
+def sweep(state: Any, block: Any, blocks: Any, extra: Any, rng: Any) -> None:
+    """One sweep; leaves m current (and P, if there is one), the factor of A fresh, and log p(y) in state.log_p."""
+    packed = state.units.packed == 1
+    if packed:
+        in_blocks(state, block, blocks, rng)
+    else:
+        unit_moves(state, rng)
+        make_moves(extra, state, rng)
     parameter_moves(state, rng)
     curve_moves(state, rng)
     adapt_step(state)
     state.log_p = -math.inf
-    if not needs_refresh(state.units):
+    if not packed and not needs_refresh(state.units, state.tuning):
         state.log_p = log_marginal(state, state.units)
     if state.log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
-        state.log_p = refresh(state)
+        state.log_p = refit(state) if packed else refresh(state)
 
 
 @inner
 def augmented(state: Any, augment: Any, reweigh: Any, rng: Any) -> None:
     """The likelihood's own update given a draw of the weights, which are forgotten after it: a Gibbs step."""
-    refresh(state)
+    refit(state)
     draw_weights(state.units, rng, state.work.vector)
     residuals(state, state.work.vector)
     apply(augment, state, rng)
     apply_to(reweigh, state)
     weigh(state.rows)
     rebuild(state.rows, state.components, state.units, -1, 0.0, state.trial)
-    complete(state.trial)
     copy_units(state.trial, state.units)
 
 
 @inner
-def anew(state: Any) -> None:
-    """Columns and Gram matrix of units that are known by their centers and scales, for rows that are new."""
+def marks_room(state: Any) -> int:
+    """Marked points there is room for; as many as wanted where there are none."""
+    room = state.room
+    for c in range(len(state.components)):
+        if len(state.components[c].curve.z) > 0:
+            room = smaller(room, len(state.components[c].marks))
+    return int(room)
+
+
+@inner
+def is_ready(state: Any) -> bool:
+    """Whether there is room for the next sweep, in the form that pays for so many units.
+
+    Boxes may add as many units as births are tried, one in each box at least; the Gram matrix of packed units may grow
+    to twice what it is.
+    """
     units, trial = state.units, state.trial
-    clear(state.rows, trial)
-    for k in range(units.n):
-        owner, g, scale = units.owner[k], units.relative[k], units.scales[k]
-        append(state.rows, state.components, trial, owner, units.centers[k], g, scale, state.work.cross)
-    copy_units(trial, units)
+    need = units.n + state.n_birth_death + 2
+    if units.lacking == 1 or trial.lacking == 1:
+        return False
+    if units.packed == 0:
+        return bool(need < len(units.scales) and units.n <= state.most_square)
+    enough = need + units.n // 8 + 64 < len(units.scales) and 2 * units.used + 4096 < len(units.gram)
+    return bool(enough and units.n >= state.least_packed)
+
+
+@inner
+def anew(state: Any) -> None:
+    """Columns and Gram matrix of units that are known by their centers and scales (from left to right if packed)."""
+    units, n = state.units, state.units.n
+    clear(state.rows, units)
+    for k in range(n):
+        add(state, units.owner[k], units.centers[k], units.relative[k], units.scales[k])
+
+
+@inner
+def add(state: Any, owner: int, center: Any, g: float, scale: float) -> None:
+    """Add a unit; to the right of all there are, if they are packed."""
+    if state.units.packed == 1:
+        append_right(state.rows, state.components, state.units, owner, center, g, scale)
+    else:
+        append(state.rows, state.components, state.units, owner, center, g, scale, state.work.cross)
 
 
 @inner
 def start(state: Any, rng: Any) -> None:
-    """Units from the prior at the starting levels, as far as there is room."""
-    for c in range(len(state.components)):
-        set_curve(state.components[c])
+    """Units from the prior at the starting levels, as far as there is room: a component's from left to right."""
     clear(state.rows, state.units)
     for c in range(len(state.components)):
-        component = state.components[c]
-        level, shape, center = state.values[component.level], component.shape, state.work.center
-        room = len(state.units.scales) - 1 - state.units.n
-        for _ in range(smaller(poisson(level * shape.integral, rng), room)):
-            g = draw_center(shape, rng, center)
-            scale = scale_at(component, level * g)
-            append(state.rows, state.components, state.units, c, center, g, scale, state.work.cross)
+        component, center = state.components[c], state.work.center
+        set_curve(component)
+        level, shape = state.values[component.level], component.shape
+        at = next_along(shape, 0.0, level * shape.bound, rng)
+        while at < shape.widths[0] and state.units.n + 1 < len(state.units.scales):
+            g = draw_others(shape, at, rng, center)
+            if uniform(rng) * shape.bound < g:
+                add(state, c, center, g, scale_at(component, level * g))
+            at = next_along(shape, at, level * shape.bound, rng)
         state.tuning.steps[STEP_MOVE] = 1.0 / scale_at(component, level)
 
 
 @kernel
 def run(
     state: Any,
+    block: Any,
+    blocks: Any,
     stored: Any,
     first: int,
     n_sweeps: int,
@@ -169,6 +196,7 @@ def run(
     """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
 
     first : or START, to start; or ANEW, for what is cached of units whose rows are new
+    block, blocks : work space of births, deaths and moves in blocks
     augment, reweigh : the likelihood's kernels, or None: that is seen when compiling, and nothing is left of them
     extra : a tuple of further moves, with the places where they are counted
 
@@ -190,7 +218,7 @@ def run(
         if is_coarse(state.rows, state.components, state.units):
             state.rows.coarse = 1
             return s
-        if state.room > capacity or not has_room(stored, capacity):
+        if state.room > marks_room(state) or not is_ready(state) or not has_room(stored, capacity):
             return s
         at = first + s
         if at == n_warmup:
@@ -198,7 +226,7 @@ def run(
         state.tuning.adapt = adaptation(at, n_warmup)
         if augment is not None:
             augmented(state, augment, reweigh, rng)
-        sweep(state, extra, rng)
+        sweep(state, block, blocks, extra, rng)
         if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
             draw_weights(state.units, rng, state.work.vector)
             store(state, stored)
