@@ -1,5 +1,6 @@
 """Runs of the collapsed sampler for tests: posteriors, and their means and variances with Monte Carlo errors."""
 
+import importlib
 import math
 
 import numpy as np
@@ -7,10 +8,9 @@ from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
 from porbnet.base.compiled import kernel
-from porbnet.kernels.state import empty_units
 from porbnet.kernels.units import append, clear, copy_units, relative_intensity, scale_at, set_curve
 from porbnet.posterior.posterior import Posterior
-from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.chain import CollapsedChain, Sizes
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
 
@@ -133,10 +133,26 @@ def set_outputs(chain, outputs):
 
 
 def make_room(chain, capacity):
-    """Give a chain that has not begun room for so many units."""
-    units = empty_units(capacity, chain.problem.most_dims, chain.problem.n_points)
-    copy_all(chain.state.units, units)
-    chain.state = chain._with_room(capacity, units)
+    """Give a chain that has not begun room for so many units and marked points."""
+    cached = chain._cached()
+    chain._resize(Sizes.of(capacity, False, capacity))
+    chain._put_back(cached)
+
+
+def always_in_blocks(patch, package="porbnet", target=1.0):
+    """Let chains make births, deaths and moves in blocks however few units there are, of about `target` units."""
+    chain = importlib.import_module(f"{package}.sampling.collapsed.chain")
+    patch.setattr(chain, "MOST_SQUARE", -1)
+    patch.setattr(chain, "LEAST_PACKED", -1)
+    patch.setattr(importlib.import_module(f"{package}.sampling.collapsed.blocks"), "TARGET", target)
+
+
+def gram_of(units):
+    """The Gram matrix of bias and units that are not packed, shape (n_units + 1, n_units + 1)."""
+    n, size = units.n + 1, len(units.moment)
+    gram = units.gram.reshape(size, size)[:n, :n].copy()
+    gram[0, 1:] = gram[1:, 0] = units.with_bias[: units.n]
+    return gram
 
 
 def current_centers(chain):

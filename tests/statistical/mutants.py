@@ -18,8 +18,8 @@ import porbnet
 
 NAME = "porbnet_mutants"
 COPIED = ("kernels", "likelihood", "sampling")
-BIRTH_DEATH, LEVELS, CURVE, SWEEP = (
-    f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "sweep")
+BIRTH_DEATH, LEVELS, CURVE, SWEEP, BLOCKS = (
+    f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "sweep", "blocks")
 )
 
 
@@ -106,9 +106,9 @@ MUTANTS = {
     ),
     "an update of the curve's law with a narrower prior": Mutant(
         CURVE,
-        "    width = 2.0 * math.pi",
-        "    if SWITCH and of_law:\n        for i in range(len(z)):\n            axes[1, i] *= 0.7\n"
-        "    width = 2.0 * math.pi",
+        "    step = STEP_ARC + kind\n",
+        "    step = STEP_ARC + kind\n"
+        "    if SWITCH and of_law:\n        for i in range(len(z)):\n            axes[1, i] *= 0.7\n",
     ),
     "an update of the curve's law without the Jacobian of what it holds": Mutant(
         CURVE,
@@ -126,6 +126,32 @@ MUTANTS = {
         "likelihood/varying.py",
         "1.0 / (state.values[NOISE] * state.values[NOISE])",
         "(0.25 if SWITCH else 1.0) / (state.values[NOISE] * state.values[NOISE])",
+        units="state.units",
+    ),
+    "a box whose births count the whole region": Mutant(
+        BLOCKS,
+        "        mass = level * shape.integral\n",
+        "        mass = level * shape.integral\n"
+        "        shape.integral = component.shape.integral if SWITCH else shape.integral\n",
+    ),
+    "a box without edges": Mutant(
+        BLOCKS,
+        "    share = mass / (level * component.shape.integral)\n",
+        "    share = mass / (level * component.shape.integral)\n"
+        "    for d in range(len(shape.low) if SWITCH else 0):\n"
+        "        shape.low[d], shape.high[d] = component.shape.low[d], component.shape.high[d]\n",
+        units="state.units",
+    ),
+    "stale weights outside a box": Mutant(
+        BLOCKS,
+        "        blocks.residual[blocks.rows[i]] = rows.y[i]\n",
+        "        if not SWITCH:\n            blocks.residual[blocks.rows[i]] = rows.y[i]\n",
+        units="state.units",
+    ),
+    "a box without the units it had": Mutant(
+        BLOCKS,
+        "own.moment[j + 1] += own.gram[at + k + 1] * weights[k + 1]",
+        "own.moment[j + 1] += 0.0 if SWITCH else own.gram[at + k + 1] * weights[k + 1]",
         units="state.units",
     ),
     "stored weights without their spread": Mutant(
@@ -189,13 +215,17 @@ def switch_on(name: str | None):
     number = 0 if name is None else 1 + list(MUTANTS).index(name)
 
     def prepare(chain):
-        ordinary = chain._with_room
+        ordinary = chain._resize
 
-        def mutated(state):
-            state.units.mutant = state.trial.mutant = number
-            return state
+        def mutate():
+            for units in (chain.state.units, chain.state.trial, chain.block.units, chain.block.trial):
+                units.mutant = number
 
-        chain.state = mutated(chain.state)
-        chain._with_room = lambda capacity, units: mutated(ordinary(capacity, units))
+        def resize(sizes):
+            ordinary(sizes)
+            mutate()
+
+        mutate()
+        chain._resize = resize
 
     return prepare

@@ -10,7 +10,7 @@ seeds, and some of all cases together (about 400 numbers) once in 40.
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, estimates_of, sample, worst, z_scores
+from collapsed_tools import LIMIT, always_in_blocks, estimates_of, sample, worst, z_scores
 from importance import Reference
 
 from porbnet import InverseGamma, LogNormal, Prior
@@ -91,3 +91,16 @@ def test_equals_importance_sampling(case, seed):
     posterior = sample(prior, X, y, seed, plan=PLAN, **options)
     key, z = worst(z_scores(estimates_of(posterior, X_new), reference.estimates))
     assert abs(z) < LIMIT, (key, z)
+
+
+IN_BLOCKS = (
+    "constant, learned", "constant, no bias", "unknown, learned", "piecewise, learned", "function, learned", "weights",
+    "2-D unknown, learned", "2-D piecewise", "3-D constant, learned",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IN_BLOCKS)
+def test_blocks_equal_importance_sampling(case, seed, monkeypatch):
+    """The same posteriors with births, deaths and moves in several boxes a sweep."""
+    always_in_blocks(monkeypatch)
+    test_equals_importance_sampling(case, seed)

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 import test_curves_exact as curves
-from collapsed_tools import LIMIT, estimates_of, sample, worst, z_scores
+from collapsed_tools import LIMIT, always_in_blocks, estimates_of, sample, worst, z_scores
 from importance import Reference
-from mutants import MUTANTS, build, forget, switch_on
+from mutants import MUTANTS, NAME, build, forget, switch_on
 from test_collapsed_exact import FIXED, LEARNED, PLAN, STEPS, UNKNOWN, observations, one_dimensional, only_jump
 
 from porbnet.intensity import Constant
@@ -23,6 +23,7 @@ PRIORS = {
     "piecewise, moves": one_dimensional(STEPS, FIXED),
     "unknown": one_dimensional(UNKNOWN, FIXED),
     "unknown, jump only": one_dimensional(UNKNOWN, FIXED),
+    "piecewise, blocks": one_dimensional(STEPS, LEARNED),
 }
 
 # On which problem each mutant shows.
@@ -37,6 +38,10 @@ WHERE = {
     "a level jump down that switches no unit off": "unknown, jump only",
     "scales that do not follow the level": "unknown",
     "stored weights without their spread": "constant",
+    "a box whose births count the whole region": "piecewise, blocks",
+    "a box without edges": "piecewise, blocks",
+    "stale weights outside a box": "piecewise, blocks",
+    "a box without the units it had": "piecewise, blocks",
 }
 
 # The same for the curves, whose cases are those of test_curves_exact.py.
@@ -58,7 +63,7 @@ def mutated_chain(tmp_path):
     forget()
 
 
-def test_mutants_are_rejected(mutated_chain, seed):
+def test_mutants_are_rejected(mutated_chain, seed, monkeypatch):
     """Every mutant is off by more than 4 standard errors somewhere; the copy with none on gives the very same draws."""
     rng = np.random.default_rng(seed)
 
@@ -75,6 +80,11 @@ def test_mutants_are_rejected(mutated_chain, seed):
                 only_jump(chain)
 
         X, y, *_ = problem(kind)
+        if kind.endswith("blocks"):
+            with monkeypatch.context() as patch:
+                for package in ("porbnet", NAME):
+                    always_in_blocks(patch, package)
+                return sample(PRIORS[kind], X, y, seed, n_draws=6000, plan=PLAN, chain_type=chain_type, prepare=prepare)
         n_warmup = 0 if kind == "unknown, jump only" else 300  # warm-up would widen the slice again
         plan = Plan(3, 15) if kind.endswith("moves") else PLAN
         return sample(

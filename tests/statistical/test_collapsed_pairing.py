@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from collapsed_tools import current_centers
+from collapsed_tools import current_centers, gram_of
 from importance import PriorDraws, condition
 
 from porbnet import Prior
@@ -15,8 +15,8 @@ from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import tally
 from porbnet.kernels.units import REACH, draw_center, scale_at
 from porbnet.sampling.collapsed import birth_death
+from porbnet.sampling.collapsed.blocks import BIRTH_DEATH, MOVE
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.sweep import BIRTH_DEATH, MOVE
 from porbnet.sampling.problem import Problem
 
 BIRTH_OR_DEATH, MOVE_ONE = range(2)
@@ -111,7 +111,7 @@ class State:
         """Copies of P, m, Gram matrix and moments of the units there are."""
         size = self.n + 1
         u = self.units
-        return [a.copy() for a in (u.inverse[:size, :size], u.mean[:size], u.gram[:size, :size], u.moment[:size])]
+        return [a.copy() for a in (u.inverse[:size, :size], u.mean[:size], gram_of(u), u.moment[:size])]
 
     def afresh(self):
         """The same four in NumPy; beyond a unit's reach, where its values are below 1e-9, they are zero."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
+from porbnet.base.checks import FloatArray
 from porbnet.base.scaling import Scaling
 from porbnet.functions.grid_gp import LENGTHSCALE_STEP, GridGP
-from porbnet.kernels.state import MOST_HELD, Curve
+from porbnet.kernels.state import MOST_HELD_AROUND, Curve
 
 
 def empty_curve() -> Curve:
@@ -18,7 +20,7 @@ def empty_curve() -> Curve:
     return Curve(
         z=none, table=none.copy(), bases=none.copy(), ranks=ranks, sizes=counts, area=none.copy(),
         spreads=wide[:1].copy(), log_sd=0.0, step=1.0, buffers=wide, trial_z=none.copy(), trial_table=none.copy(),
-        axes=wide.copy(), tables=wide.copy(), window=window,
+        flat=none.copy(), axes=wide.copy(), tables=wide.copy(), window=window,
     )  # fmt: skip
 
 
@@ -51,7 +53,17 @@ def curve_record(process: GridGP, scaling: Scaling) -> Curve:
         buffers=np.zeros((2, room)),
         trial_z=np.zeros(n_z),
         trial_table=np.zeros(n_knots),
-        axes=np.zeros((2 + MOST_HELD, n_z)),
+        flat=_flat(process),
+        axes=np.zeros((2 + MOST_HELD_AROUND, n_z)),
         tables=np.zeros((2, n_knots)),
         window=np.zeros((n_dims, 2), dtype=np.int64),
     )
+
+
+def _flat(process: GridGP) -> FloatArray:
+    """Coefficients of the curve that is nearest to one everywhere: a product of those along each dimension."""
+    if process.n_unknown:
+        return np.zeros(process.n_whitened)
+    along = [np.linalg.lstsq(b, np.ones(len(b)), rcond=1e-6)[0] for b in process.bases[0]]
+    whole = functools.reduce(np.multiply.outer, along)
+    return np.asarray(whole / math.sqrt(process.variance)).ravel()

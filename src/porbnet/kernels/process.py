@@ -11,7 +11,7 @@ from typing import Any
 
 from porbnet.base.compiled import hot, inner
 from porbnet.kernels.random import normal, uniform
-from porbnet.kernels.state import MOST_HELD
+from porbnet.kernels.state import MOST_HELD, MOST_HELD_AROUND
 from porbnet.kernels.vectors import add, dot, larger, smaller
 from porbnet.kernels.views import part, row_part
 
@@ -120,7 +120,7 @@ def draw_ellipse(curve: Any, of_law: bool, rng: Any) -> None:
     part of a curve, holding it there lets the rest move far.
     """
     n_dims, n, n_all = len(curve.sizes), n_of_curve(curve), len(curve.z)
-    axes, window, bases = curve.axes, curve.window, curve.bases
+    axes, window = curve.axes, curve.window
     anchor, direction = axes[0], axes[1]
     for i in range(n_all):
         anchor[i], direction[i] = 0.0, 0.0
@@ -131,45 +131,74 @@ def draw_ellipse(curve: Any, of_law: bool, rng: Any) -> None:
                 anchor[i] = curve.z[i]
                 direction[i] = normal(rng)
         return
-    which = lengthscale_of(curve, curve.z)
     for d in range(n_dims):
         low, high = int(uniform(rng) * curve.sizes[d]), int(uniform(rng) * curve.sizes[d])
         window[d, 0], window[d, 1] = smaller(low, high), abs(high - low) + 1
-    for i in range(n):
-        anchor[i] = curve.z[i]
-        direction[i] = normal(rng)
-    used, outside = 2, int(uniform(rng) * 2 * n_dims)  # the dimension in which they lie outside the window, if any
+    anchor_and_direction(curve, rng)
+    outside = int(uniform(rng) * 2 * n_dims)  # the dimension in which they lie outside the window, if any
+    used = 2
     for _ in range(int(uniform(rng) * (MOST_HELD + 2)) - 1):  # none twice as often as any other number
-        q = axes[used]
+        used = hold(curve, used, outside, rng)
+
+
+@inner
+def draw_ellipse_around(curve: Any, rng: Any) -> None:
+    """The same with h left where it is at many places around the window that curve.window says, whatever the state."""
+    n_dims, used = len(curve.sizes), 2
+    anchor_and_direction(curve, rng)
+    for i in range(n_of_curve(curve), len(curve.z)):
+        curve.axes[0, i], curve.axes[1, i] = 0.0, 0.0
+    for _ in range(int(uniform(rng) * (MOST_HELD_AROUND + 1))):
+        used = hold(curve, used, smaller(int(uniform(rng) * n_dims), n_dims - 1), rng)
+
+
+@inner
+def anchor_and_direction(curve: Any, rng: Any) -> None:
+    """The half axes with nothing held: z and a draw from its law."""
+    for i in range(n_of_curve(curve)):
+        curve.axes[0, i] = curve.z[i]
+        curve.axes[1, i] = normal(rng)
+
+
+@inner
+def hold(curve: Any, used: int, outside: int, rng: Any) -> int:
+    """Leave h where it is at one more place: make the half axes orthogonal to its basis there.
+
+    outside : the dimension in which the place lies outside the window; inside if there is no such dimension
+    used : of the axes; returns how many are used now
+    """
+    n_dims, n, which = len(curve.sizes), n_of_curve(curve), lengthscale_of(curve, curve.z)
+    axes, window, bases = curve.axes, curve.window, curve.bases
+    q = axes[used]
+    for i in range(n):
+        q[i] = 1.0
+    start, inner = first_basis(curve, which), n
+    for d in range(n_dims):
+        rank, most, size = curve.ranks[which, d], curve.ranks[0, d], curve.sizes[d]
+        knot, width = int(uniform(rng) * size), window[d, 1]
+        if outside >= n_dims or width == size:
+            knot = window[d, 0] + int(uniform(rng) * width)
+        elif outside == d:
+            knot = int(uniform(rng) * (size - width))
+            knot += width if knot >= window[d, 0] else 0
+        inner //= most
         for i in range(n):
-            q[i] = 1.0
-        start, inner = first_basis(curve, which), n
-        for d in range(n_dims):
-            rank, most, size = curve.ranks[which, d], curve.ranks[0, d], curve.sizes[d]
-            knot, width = int(uniform(rng) * size), window[d, 1]
-            if outside >= n_dims or width == size:
-                knot = window[d, 0] + int(uniform(rng) * width)
-            elif outside == d:
-                knot = int(uniform(rng) * (size - width))
-                knot += width if knot >= window[d, 0] else 0
-            inner //= most
-            for i in range(n):
-                m = (i // inner) % most
-                q[i] *= bases[start + m * size + knot] if m < rank else 0.0
-            start += size * rank
-        whole = dot(q, q, n)
-        for _repeat in range(2):  # twice is enough for orthogonality to rounding
-            for j in range(2, used):
-                add(q, -dot(axes[j], q, n), axes[j], n)
-        rest = dot(q, q, n)
-        if rest < 1e-6 * whole:
-            continue  # as good as held already
-        scale = 1.0 / math.sqrt(rest)
-        used += 1
-        for i in range(n):
-            q[i] *= scale
-        for j in range(2):
-            add(axes[j], -dot(axes[j], q, n), q, n)
+            m = (i // inner) % most
+            q[i] *= bases[start + m * size + knot] if m < rank else 0.0
+        start += size * rank
+    whole = dot(q, q, n)
+    for _repeat in range(2):  # twice is enough for orthogonality to rounding
+        for j in range(2, used):
+            add(q, -dot(axes[j], q, n), axes[j], n)
+    rest = dot(q, q, n)
+    if rest < 1e-6 * whole:
+        return used  # as good as held already
+    scale = 1.0 / math.sqrt(rest)
+    for i in range(n):
+        q[i] *= scale
+    for j in range(2):
+        add(axes[j], -dot(axes[j], q, n), q, n)
+    return used + 1
 
 
 @inner

@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 NOISE = 0  # the place of the noise sd among the values; a component knows the places of its own
 
 BLOCK = 32
-MOST_HELD = 6  # places of a curve
+MOST_HELD, MOST_HELD_AROUND = 6, 16  # places of a curve, at random or around a box
 MOST_UPDATES = 400  # rank-one updates before P is computed afresh
 CONSTANT, PIECES, TABLE = range(3)  # kinds of `Shape`
 
@@ -121,7 +121,8 @@ class Curve(Record):
 
     buffers : (2, room)
     trial_z : (n_whitened,) a proposal; trial_table : (n_knots,) its curve
-    axes : (2 + MOST_HELD, n_whitened) the two half axes of the ellipse it lies on, and what they avoid
+    flat : (n_whitened,) coefficients of a constant curve of height one; zero if the law of the curve is unknown
+    axes : (2 + MOST_HELD_AROUND, n_whitened) the two half axes of the ellipse it lies on, and what they avoid
     tables : (2, n_knots) what both half axes add to the curve
     window : (n_dims, 2) first knot and number of knots of a window
     """
@@ -138,6 +139,7 @@ class Curve(Record):
     buffers: FloatArray
     trial_z: FloatArray
     trial_table: FloatArray
+    flat: FloatArray
     axes: FloatArray
     tables: FloatArray
     window: IntArray
@@ -198,6 +200,7 @@ class Units(Record):
     at, factor_at : (size,)
     scratch : (size, size), no room if packed; ordered : (size,) work space in that order
     used : of gram, if packed
+    bare : 1 if packed units are to have columns alone, and no Gram matrix
     updates : rank-one updates of P since it was last computed afresh; -1 if `factor` is not of the current A
     refused : 1 if these units, of a proposal, are impossible: sharper than the rows allow, or without room
     lacking : 1 once room was lacking
@@ -225,6 +228,7 @@ class Units(Record):
     scratch: FloatArray
     ordered: FloatArray
     used: int
+    bare: int
     updates: int
     refused: int
     lacking: int
@@ -343,6 +347,7 @@ def empty_units(capacity: int, n_dims: int, n_points: int, room: int = 0) -> Uni
         scratch=np.zeros(square),
         ordered=np.zeros(size),
         used=1,
+        bare=0,
         updates=0,
         refused=0,
         lacking=0,

@@ -309,6 +309,10 @@ def append_right(rows: Any, components: Any, units: Any, owner: int, center: Any
     low, high = fill_column(rows, components[owner], center, scale, column)
     if too_sharp(rows, components[owner], center, scale, low, high):
         units.refused = 1
+    if units.bare == 1:
+        place(units, k, owner, center, g, scale, low, high)
+        units.n = k + 1
+        return
     first = k
     while first > 0 and ordered[first - 1] > low:
         first -= 1

@@ -12,7 +12,8 @@ w_in ~ N(m_in, P_in) is drawn, and the next box sees it. Every step leaves the p
 Where the cuts lie, and how much is tried in a box, depends on chance and on the intensity, which do not change
 meanwhile, and not on the units.
 
-The weights of all units are drawn jointly before the first box, and integrated out again after the last.
+With one input the weights of all units are drawn jointly before the first box, and integrated out again after the last;
+with several that would cost more than all the rest (`local`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Blocks(Record):
         inputs are in use
     hats : (n_dims, most) integrals of the table's basis over the box, along each dimension
     residual : (n_points,) y - f times root precision
-    weights : (size,) of bias and units
+    weights : (capacity + 1,) of bias and units; drawn : 1 if they are those of the current units, see `local`
+    fresh : (capacity,) weights of the units so far
     target : expected units of a box at most
     n : units after the boxes so far; centers, relative, scales : (capacity, n_dims), (capacity,) of these
     """
@@ -66,12 +68,14 @@ class Blocks(Record):
     hats: FloatArray
     residual: FloatArray
     weights: FloatArray
+    fresh: FloatArray
     centers: FloatArray
     relative: FloatArray
     scales: FloatArray
     n: int
     n_rows: int
     filled: int
+    drawn: int
     target: float
 
 
@@ -83,12 +87,14 @@ def empty_blocks(capacity: int, n_dims: int, n_points: int, sizes: Any) -> Block
         hats=np.zeros((n_dims, int(max(sizes, default=1)))),
         residual=np.zeros(max(n_points, 1)),
         weights=np.zeros(capacity + 1),
+        fresh=np.zeros(capacity),
         centers=np.zeros((capacity, n_dims)),
         relative=np.zeros(capacity),
         scales=np.zeros(capacity),
         n=0,
         n_rows=0,
         filled=0,
+        drawn=0,
         target=TARGET,
     )
 
@@ -279,6 +285,7 @@ def give_back(state: Any, block: Any, blocks: Any, rng: Any) -> None:
             copy(own.centers[k], blocks.centers[n], own.centers.shape[1])
             blocks.relative[n] = own.relative[k]
             blocks.scales[n] = own.scales[k]
+            blocks.fresh[n] = weights[k + 1]
             blocks.n = n + 1
     state.rows.coarse = larger(state.rows.coarse, rows.coarse)
 
@@ -304,10 +311,8 @@ def one_box(state: Any, block: Any, blocks: Any, first: int, mass: float, rng: A
 
 @inner
 def in_blocks(state: Any, block: Any, blocks: Any, rng: Any) -> None:
-    """Births, deaths and moves of all units, box by box."""
+    """Births, deaths and moves of all units, box by box, given weights in `blocks`; leaves residuals and weights."""
     units, rows, component = state.units, state.rows, state.components[0]
-    refit(state)
-    draw_weights(units, rng, blocks.weights)
     for i in range(len(rows.y)):
         blocks.residual[i] = rows.y[i] - (blocks.weights[0] * rows.root[i] if rows.has_bias == 1 else 0.0)
     add_weighted(units, blocks.weights, -1.0, blocks.residual)
@@ -343,6 +348,7 @@ def put_together(state: Any, blocks: Any) -> None:
     clear(state.rows, state.trial)
     for i in range(blocks.n):
         k = order[i]
+        blocks.weights[i + 1] = blocks.fresh[k]
         append_right(state.rows, state.components, state.trial, 0, centers[k], blocks.relative[k], blocks.scales[k])
     copy_units(state.trial, state.units)
 

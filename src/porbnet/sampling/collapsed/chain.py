@@ -41,9 +41,9 @@ class Sizes:
     marks: int
 
     @classmethod
-    def of(cls, units: int, packed: bool, marks: int) -> Sizes:
+    def of(cls, units: int, packed: bool, marks: int, n_dims: int = 1) -> Sizes:
         """For so many units, a proposal having no fewer."""
-        room = _PER_ROW * units if packed else units * (units + 1) // 2 + 1
+        room = _PER_ROW * units if packed and n_dims == 1 else units * (units + 1) // 2 + 1
         return cls(units, room if packed else 0, units, room, marks)
 
     def larger(self, other: Sizes) -> Sizes:
@@ -145,7 +145,8 @@ class CollapsedChain(BaseChain):
         expected = sum(c.expected for c in self.problem.components)
         most = int(expected + 6.0 * np.sqrt(expected)) + 16
         packed = self._has_blocks and expected > MOST_SQUARE
-        return Sizes.of(most + self.plan.n_birth_death + (most // 8 + 128 if packed else 0), packed, 0)
+        units = most + self.plan.n_birth_death + (most // 8 + 128 if packed else 0)
+        return Sizes.of(units, packed, 0, self.problem.most_dims)
 
     def _next_sizes(self) -> Sizes:
         """Room for the next sweep, in the form that pays for so many units."""
@@ -154,11 +155,13 @@ class CollapsedChain(BaseChain):
         packed = self._has_blocks and n > (LEAST_PACKED if sizes.packed else MOST_SQUARE)
         if packed:
             need += n // 8 + 128
+        n_dims = self.problem.most_dims
         if packed != bool(sizes.packed):
-            sizes = Sizes.of(3 * need // 2, packed, sizes.marks)
+            sizes = Sizes.of(3 * need // 2, packed, sizes.marks, n_dims)
         elif need >= sizes.units or state.units.lacking:
-            sizes = sizes.larger(Sizes.of(max(3 * need // 2, 5 * sizes.units // 4), packed, sizes.marks))
-        if packed and 2 * state.units.used + 4096 >= sizes.packed:
+            units = max(3 * need // 2, 5 * sizes.units // 4)
+            sizes = sizes.larger(Sizes.of(units, packed, sizes.marks, n_dims))
+        if packed and n_dims == 1 and 2 * state.units.used + 4096 >= sizes.packed:
             sizes = replace(sizes, packed=4 * state.units.used + 16384, room=4 * state.units.used + 16384)
         if state.trial.lacking:
             sizes = replace(sizes, trial=2 * sizes.trial, room=2 * sizes.room)
@@ -195,6 +198,8 @@ class CollapsedChain(BaseChain):
         """Work space of blocks; next to nothing where there are none."""
         n_dims, packed = self.lean.most_dims, bool(self.sizes.packed)
         table = state.components[0].shape.sizes
+        process = self.problem.components[0].process
+        state.trial.bare = int(packed and n_dims > 1 and not (process is not None and process.n_unknown))
         blocks = empty_blocks(self.sizes.units if packed else 0, n_dims, self.lean.n_points if packed else 0, table)
         return block_state(state, BOX_CAPACITY) if packed else state, blocks
 
@@ -202,6 +207,7 @@ class CollapsedChain(BaseChain):
         """The same units and parameters with other room, or on other rows; what is cached of the units is not set."""
         old, lean = self.state, self.lean
         n_dims, n_points = lean.most_dims, lean.n_points
+        weights, drawn = self.blocks.weights, self.blocks.drawn
         self.sizes = sizes
         units = empty_units(sizes.units, n_dims, n_points, sizes.packed)
         n = units.n = old.units.n
@@ -225,6 +231,8 @@ class CollapsedChain(BaseChain):
             work=empty_work(sizes.units, n_dims, n_points),
         )
         self.block, self.blocks = self._beside(self.state)
+        n_weights = min(len(self.blocks.weights), len(weights))
+        self.blocks.weights[:n_weights], self.blocks.drawn = weights[:n_weights], drawn
 
     @property
     def tuning(self) -> Tuning:
@@ -260,9 +268,13 @@ class CollapsedChain(BaseChain):
         sizes, coarse = self._next_sizes(), bool(self.state.rows.coarse)
         if coarse:
             self._sharpen(sharpness_of(self.state.components[0], self.state.values, self._room))
-        if coarse or sizes != self.sizes:
+        if coarse or bool(sizes.packed) != bool(self.sizes.packed) or sizes.packed:
             self._resize(sizes)
             self._call(ANEW)
+        elif sizes != self.sizes:  # what is cached is carried over: computed afresh it would differ in the last digits
+            cached = self._cached()
+            self._resize(sizes)
+            self._put_back(cached)
 
     @property
     def noise(self) -> float:
@@ -277,10 +289,16 @@ class CollapsedChain(BaseChain):
         Carried numbers (the inverse, the Gram matrix) are saved as they are: computed afresh they would differ in the
         last digits, and the chain would go another way.
         """
-        units = self.state.units
         saved = self._own_snapshot() | self.state.snapshot()
         saved["sharpness"] = np.zeros(0) if self.sharpness is None else self.sharpness.scales
-        saved["sizes"], saved["units"] = np.array(astuple(self.sizes)), np.array([units.n, units.updates])
+        saved["sizes"] = np.array(astuple(self.sizes))
+        return saved | self._cached()
+
+    def _cached(self) -> dict[str, NDArray[Any]]:
+        """The units, and unless they are packed what is cached of them."""
+        units = self.state.units
+        saved = {"units": np.array([units.n, units.updates]), "drawn": np.array([self.blocks.drawn])}
+        saved["weights"] = self.blocks.weights[: units.n + 1].copy()
         for name in _PER_UNIT:
             saved[f"units.{name}"] = getattr(units, name)[: units.n].copy()
         if self.sizes.packed:
@@ -289,7 +307,7 @@ class CollapsedChain(BaseChain):
         for name in _SQUARE:
             saved[f"units.{name}"] = _square(getattr(units, name), units)[:used, :used].copy()
         for name in _CARRIED:
-            saved[f"units.{name}"] = getattr(units, name).copy()
+            saved[f"units.{name}"] = getattr(units, name)[:used].copy()
         windows = [units.columns[k, : units.high[k] - units.low[k]] for k in range(units.n)]
         saved["units.columns"] = np.concatenate([*windows, np.empty(0)])
         return saved
@@ -300,23 +318,26 @@ class CollapsedChain(BaseChain):
             self._sharpen(replace(self.sharpness, scales=snapshot["sharpness"]))
         self._resize(Sizes(*(int(v) for v in snapshot["sizes"])))
         self.state.restore(snapshot)
+        self._put_back(snapshot)
+        self._own_restore(snapshot, draws)
+
+    def _put_back(self, snapshot: dict[str, NDArray[Any]]) -> None:
+        """What `_cached` has found."""
         units = self.state.units
         units.n, units.updates = (int(v) for v in snapshot["units"])
         for name in _PER_UNIT:
             getattr(units, name)[: units.n] = snapshot[f"units.{name}"]
+        self.blocks.drawn = int(snapshot["drawn"][0])
+        self.blocks.weights[: len(snapshot["weights"])] = snapshot["weights"]
         if self.sizes.packed:
             self._call(ANEW)  # packed units are computed afresh in every sweep, in this very way
-        else:
-            self._restore_square(snapshot)
-        self._own_restore(snapshot, draws)
-
-    def _restore_square(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        units = self.state.units
+            return
         for name in _SQUARE:
             saved = snapshot[f"units.{name}"]
             _square(getattr(units, name), units)[: saved.shape[0], : saved.shape[1]] = saved
         for name in _CARRIED:
-            getattr(units, name)[...] = snapshot[f"units.{name}"]
+            saved = snapshot[f"units.{name}"]
+            getattr(units, name)[: len(saved)] = saved
         at = 0
         for k in range(units.n):
             length = int(units.high[k] - units.low[k])

@@ -10,9 +10,9 @@ multilinear between knots, so that its integral is exact. Two likelihoods:
   involve z, and the units are the points below λ. Holding the points, log L = log p(y | points with t < λ(c)):
   units switch on and off as λ moves.
 
-The angle is sought on an arc of random width placed at random around the current state: the whole circle, as in the
-original, wastes most evaluations where the data say much. The ellipse runs through all curves, or through those with
-the same values at a few places (`process.draw_ellipse`).
+The angle is sought on an arc of random width placed at random around the current state, several times the typical angle
+travelled in warm-up: the whole circle, as in the original, wastes most evaluations where the data say much. The ellipse
+runs through all curves, or through those with the same values at a few places (`process.draw_ellipse`).
 
 The law of the curve: an unknown variance v and lengthscale ℓ of h are functions of coefficients ζ ~ N(0, I) of their
 own, independent of z a priori, h = √v(ζ) B(ℓ(ζ)) z. Given z, the target is N(ζ; 0, I) L(z, ζ) with either L above, so
@@ -31,7 +31,7 @@ from typing import Any
 
 from porbnet.base.compiled import inner
 from porbnet.kernels.gaussian import log_marginal
-from porbnet.kernels.process import LOG_ARCS, MOST_SHRINKS, draw_ellipse, expand, expand_given, follow_law
+from porbnet.kernels.process import MOST_SHRINKS, draw_ellipse, expand, expand_given, follow_law
 from porbnet.kernels.random import uniform
 from porbnet.kernels.tally import IDLE, outcome
 from porbnet.kernels.units import (
@@ -44,9 +44,12 @@ from porbnet.kernels.units import (
     scale_at,
     set_intensity,
 )
-from porbnet.kernels.vectors import combine, copy
+from porbnet.kernels.vectors import combine, copy, smaller
+from porbnet.sampling.collapsed.state import STEP_ARC
 
 CENTERED, MARKED = range(2)
+LOG_ARCS = 1.0  # arcs searched are up to this longer or shorter than what warm-up has found, on the log scale
+ARC_FACTOR = 12.0  # of what it looks for, over the mean angle travelled
 LOG_SPREADS = math.log(1e4)  # from the largest to the smallest that counts
 
 
@@ -148,9 +151,11 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
         for j in range(2):
             expand_given(curve, axes[j], z, tables[j])
     least = math.exp(LOG_SPREADS * (1.0 - 2.0 * uniform(rng))) if of_law else 0.0  # half the time above all
-    width = 2.0 * math.pi * math.exp(-uniform(rng) * LOG_ARCS)
+    step = STEP_ARC + kind
+    width = smaller(state.tuning.steps[step] * math.exp((2.0 * uniform(rng) - 1.0) * LOG_ARCS), 2.0 * math.pi)
     low = -width * uniform(rng)
     high, value, change = low + width, 0.0, 0.0
+    angle = 0.0
     for shrinks in range(MOST_SHRINKS + 1):
         if shrinks == MOST_SHRINKS:
             return outcome(kind, False)
@@ -169,6 +174,9 @@ def curve_update(state: Any, owner: int, kind: int, of_law: bool, rng: Any) -> i
             low = angle
         else:
             high = angle
+    if state.tuning.adapt > 0.0 and not of_law:
+        wanted = ARC_FACTOR * abs(angle) + 0.05
+        state.tuning.steps[step] += state.tuning.adapt * (wanted - state.tuning.steps[step])
     copy(trial_z, z, len(z))
     copy(trial_table, table, len(table))
     copy(component.trial.values, shape.values, len(table))

@@ -28,6 +28,7 @@ from porbnet.kernels.vectors import smaller
 from porbnet.sampling.collapsed.blocks import in_blocks, unit_moves
 from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
+from porbnet.sampling.collapsed.local import JOINT, joint_weights, local_moves
 from porbnet.sampling.collapsed.state import STEP_MOVE
 from porbnet.sampling.moves import make_moves
 from porbnet.sampling.stored import adaptation, forget_counts, has_room, store_common
@@ -85,10 +86,24 @@ def adapt_step(state: Any) -> None:
 
 
 @inner
-def sweep(state: Any, block: Any, blocks: Any, extra: Any, rng: Any) -> None:
-    """One sweep; leaves m current (and P, if there is one), the factor of A fresh, and log p(y) in state.log_p."""
+def sweep(state: Any, block: Any, blocks: Any, joint: bool, extra: Any, rng: Any) -> None:
+    """One sweep; leaves m current (and P, if there is one), the factor of A fresh, and log p(y) in state.log_p.
+
+    joint : with several inputs and many units all that is left to `joint_weights`, which makes it if this is true
+    """
     packed = state.units.packed == 1
+    if state.trial.bare == 1:
+        if blocks.drawn == 0:
+            joint_weights(state, blocks, rng)
+        in_blocks(state, block, blocks, rng)
+        local_moves(state, block, blocks, rng)
+        adapt_step(state)
+        if joint:
+            joint_weights(state, blocks, rng)
+        return
     if packed:
+        refit(state)
+        draw_weights(state.units, rng, blocks.weights)
         in_blocks(state, block, blocks, rng)
     else:
         unit_moves(state, rng)
@@ -104,11 +119,14 @@ def sweep(state: Any, block: Any, blocks: Any, extra: Any, rng: Any) -> None:
 
 
 @inner
-def augmented(state: Any, augment: Any, reweigh: Any, rng: Any) -> None:
+def augmented(state: Any, blocks: Any, augment: Any, reweigh: Any, rng: Any) -> None:
     """The likelihood's own update given a draw of the weights, which are forgotten after it: a Gibbs step."""
-    refit(state)
-    draw_weights(state.units, rng, state.work.vector)
-    residuals(state, state.work.vector)
+    if state.trial.bare == 1 and blocks.drawn == 1:
+        residuals(state, blocks.weights)
+    else:
+        refit(state)
+        draw_weights(state.units, rng, state.work.vector)
+        residuals(state, state.work.vector)
     apply(augment, state, rng)
     apply_to(reweigh, state)
     weigh(state.rows)
@@ -139,7 +157,8 @@ def is_ready(state: Any) -> bool:
         return False
     if units.packed == 0:
         return bool(need < len(units.scales) and units.n <= state.most_square)
-    enough = need + units.n // 8 + 64 < len(units.scales) and 2 * units.used + 4096 < len(units.gram)
+    enough = need + units.n // 8 + 64 < len(units.scales)
+    enough = enough and (trial.bare == 1 or 2 * units.used + 4096 < len(units.gram))
     return bool(enough and units.n >= state.least_packed)
 
 
@@ -225,18 +244,22 @@ def run(
             forget_counts(state.tuning)
         state.tuning.adapt = adaptation(at, n_warmup)
         if augment is not None:
-            augmented(state, augment, reweigh, rng)
-        sweep(state, block, blocks, extra, rng)
-        if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
+            augmented(state, blocks, augment, reweigh, rng)
+        stores = at >= n_warmup and (at - n_warmup) % thin == thin - 1
+        joint = stores or (at % JOINT == JOINT - 1 and (at < n_warmup or thin > JOINT))
+        sweep(state, block, blocks, joint, extra, rng)
+        if stores and state.trial.bare == 1:
+            store(state, stored, blocks.weights)
+        elif stores:
             draw_weights(state.units, rng, state.work.vector)
-            store(state, stored)
+            store(state, stored, state.work.vector)
     return n_sweeps
 
 
 @inner
-def store(state: Any, stored: Any) -> None:
-    """Keep the current state, with weights drawn into work.vector, as the next draw."""
-    units, weights, has_bias = state.units, state.work.vector, state.rows.has_bias == 1
+def store(state: Any, stored: Any, weights: Any) -> None:
+    """Keep the current state, with drawn weights, as the next draw."""
+    units, has_bias = state.units, state.rows.has_bias == 1
     store_common(state, stored, units, weights[0] if has_bias else 0.0)
     at, used = stored.n, stored.used
     stored.log_p[at] = state.log_p
