@@ -143,7 +143,7 @@ def always_in_blocks(patch, package="porbnet", target=1.0):
     """Let chains make births, deaths and moves in blocks however few units there are, of about `target` units."""
     chain = importlib.import_module(f"{package}.sampling.collapsed.chain")
     patch.setattr(chain, "MOST_SQUARE", -1)
-    patch.setattr(chain, "LEAST_PACKED", -1)
+    patch.setattr(chain, "MOST_SQUARE_BEYOND", -1)
     patch.setattr(importlib.import_module(f"{package}.sampling.collapsed.blocks"), "TARGET", target)
 
 

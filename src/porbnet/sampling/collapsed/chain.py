@@ -25,8 +25,10 @@ from porbnet.sampling.stored import Stored, storage
 _PER_UNIT = ("owner", "centers", "relative", "scales", "low", "high", "with_bias")
 _SQUARE = ("gram", "inverse", "factor")  # of which only the rows and columns of units matter
 _CARRIED = ("moment", "mean", "order", "first", "ordered")
-# units from which births, deaths and moves in blocks pay, and below which they no longer do (benchmarks/units.py)
-MOST_SQUARE, LEAST_PACKED = 150, 110
+# units from which births, deaths and moves in blocks pay, with one input and with several; and the share of that below
+# which they no longer do (benchmarks/units.py)
+MOST_SQUARE, MOST_SQUARE_BEYOND = 90, 120
+STILL_PACKED = 0.7
 _PER_ROW = 48  # of a packed Gram matrix, entries to begin with
 
 
@@ -137,14 +139,16 @@ class CollapsedChain(BaseChain):
     # --- room ----------------------------------------------------------------------------------------------------
 
     @property
-    def _has_blocks(self) -> bool:
-        """Whether births, deaths and moves may be made in blocks: of one component, without moves from outside."""
-        return len(self.problem.components) == 1 and not self._extra
+    def _most_square(self) -> int:
+        """Units up to which there are no blocks; of several components and with moves from outside there never are."""
+        if len(self.problem.components) > 1 or self._extra:
+            return int(np.iinfo(np.int64).max)
+        return MOST_SQUARE if self.problem.most_dims == 1 else MOST_SQUARE_BEYOND
 
     def _first_sizes(self) -> Sizes:
         expected = sum(c.expected for c in self.problem.components)
         most = int(expected + 6.0 * np.sqrt(expected)) + 16
-        packed = self._has_blocks and expected > MOST_SQUARE
+        packed = expected > self._most_square
         units = most + self.plan.n_birth_death + (most // 8 + 128 if packed else 0)
         return Sizes.of(units, packed, 0, self.problem.most_dims)
 
@@ -152,7 +156,7 @@ class CollapsedChain(BaseChain):
         """Room for the next sweep, in the form that pays for so many units."""
         state, sizes = self.state, self.sizes
         n, need = state.units.n, state.units.n + self.plan.n_birth_death + 2
-        packed = self._has_blocks and n > (LEAST_PACKED if sizes.packed else MOST_SQUARE)
+        packed = n > (STILL_PACKED * self._most_square if sizes.packed else self._most_square)
         if packed:
             need += n // 8 + 128
         n_dims = self.problem.most_dims
@@ -189,8 +193,8 @@ class CollapsedChain(BaseChain):
             n_marked=plan.n_marked,
             log_p=0.0,
             room=0,
-            most_square=MOST_SQUARE if self._has_blocks else np.iinfo(np.int64).max,
-            least_packed=LEAST_PACKED,
+            most_square=self._most_square,
+            least_packed=int(STILL_PACKED * self._most_square),
         )
         return state, *self._beside(state)
 

@@ -1,8 +1,8 @@
 """Parameters and curve given the weights of most units: sweeps over many units with several inputs.
 
 With several inputs every unit overlaps with many, and one factorisation of A costs as much as all of `blocks`. So
-between two joint draws of all weights (whenever a draw is stored, and in warm-up every `JOINT`-th sweep) the weights are
-part of the state:
+between two joint draws of all weights (whenever a draw is stored, and in warm-up every `JOINT`-th sweep) the weights
+are part of the state:
 
 - noise given the errors, amplitude given the weights, bias given both: one-dimensional, and next to nothing.
 - the curve of the intensity with the weights in one box integrated out and those outside it held. Elliptical slice
