@@ -319,21 +319,12 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise _checks.fail("return_cov", return_cov, "at most one of return_std and return_cov may be True")
         posterior = self.posterior_
         if not return_std and not return_cov:
-            return self._mean(points)
+            return posterior.mean(points)
         noise2 = posterior.noise_variance(points) if of == "y" else np.zeros(len(points))
         if return_cov:
-            return self._mean(points), posterior.covariance(points) + np.diag(noise2)
+            return posterior.mean(points), posterior.covariance(points) + np.diag(noise2)
         mean, variance = posterior.mean_and_variance(points, self.n_jobs)
         return mean, np.sqrt(variance + noise2)
-
-    def _mean(self, points: FloatArray) -> FloatArray:
-        networks = self.posterior_.mean_networks
-        total = np.zeros(len(points))
-        for start in range(0, len(points), 8192):
-            rows = slice(start, start + 8192)
-            for first in range(0, len(networks), 128):
-                total[rows] += networks[first : first + 128](points[rows]).sum(axis=0)
-        return total / len(networks)
 
     def predict_quantiles(self, X: Any, q: Any, *, of: str = "y") -> FloatArray:
         """Quantiles of a new observation (or of f), shape (n_points, n_quantiles).
