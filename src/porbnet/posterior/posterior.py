@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
 from porbnet.statement.moments import scale_of
+
+if TYPE_CHECKING:
+    from porbnet.posterior.leave_one_out import LeaveOneOut
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +262,40 @@ class Posterior:
     def _standard(self, points: FloatArray) -> FloatArray:
         return self.problem.scaling.inputs(points)
 
+    def loo(self, weights: str = "integrated", r_eff: float | None = None) -> LeaveOneOut:
+        """Leave-one-out cross-validation by Pareto-smoothed importance sampling, some rows at a time.
+
+        No table of draws by rows is held, so that it takes any number of rows. It is what ArviZ's `loo` makes of
+        `to_arviz(weights=...)`.
+
+        Parameters
+        ----------
+        weights : {"integrated", "drawn"}
+            Whether the network's weights are integrated out, with the row left aside, or are those of the drawn
+            functions; the first needs less luck.
+        r_eff : float, optional
+            Effective draws over draws; by default, on average over the quantities that are diagnosed.
+
+        Returns
+        -------
+        LeaveOneOut
+            elpd, se, p_loo; pointwise and pareto_k in the order of the rows as given; n_high_k.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from porbnet import PoRBNetRegressor
+        >>> x = np.linspace(0, 1, 40)[:, None]
+        >>> y = np.sin(6 * x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
+        >>> model = PoRBNetRegressor("constant", n_warmup=500, n_draws=500, random_state=0).fit(x, y)
+        >>> found = model.posterior_.loo()
+        >>> found.pointwise.shape, found.n_high_k
+        ((40,), 0)
+        """
+        from porbnet.posterior.leave_one_out import leave_one_out
+
+        return leave_one_out(self, weights, r_eff)
+
     def to_arviz(
         self,
         grid: Any = None,
@@ -267,6 +304,7 @@ class Posterior:
         n_prior: int = 500,
         weights: str = "drawn",
         random_state: RandomState = 0,
+        most_bytes: int = 2**30,
     ) -> Any:
         """The fit as an ArviZ DataTree, for `arviz_stats` and `arviz_plots`; needs `pip install "porbnet[arviz]"`.
 
@@ -285,6 +323,8 @@ class Posterior:
             for `loo` alone, where it is the more reliable of the two.
         random_state : int, Generator, SeedSequence, RandomState or None
             Of prior and predictive draws.
+        most_bytes : int, default 2**30
+            That the tables of draws by observations may take; more is refused. `Posterior.loo` needs none of them.
 
         Returns
         -------
@@ -294,7 +334,9 @@ class Posterior:
         """
         from porbnet.interop.arviz import to_arviz
 
-        return to_arviz(self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state)
+        return to_arviz(
+            self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state, most_bytes=most_bytes
+        )
 
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points)."""
