@@ -20,7 +20,6 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.functions.network import Networks
-from porbnet.posterior import mixture
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.driver import run_chains
@@ -342,11 +341,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
         if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
             raise _checks.fail("q", q, allowed)
-        result = np.empty((len(points), len(probabilities)))
-        for rows, parts in self.posterior_.predictive(points, of, self.n_jobs):
-            for j, p in enumerate(probabilities):
-                result[rows, j] = mixture.quantile(float(p), parts.mean, parts.variance, parts.weights)
-        return result
+        return self.posterior_.quantiles(points, probabilities, of, self.n_jobs)
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
         """Central interval of a new observation (or of f), shape (n_points, 2).

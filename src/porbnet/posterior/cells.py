@@ -10,6 +10,7 @@ even where the data leave a spread of f that is thousands of times smaller than 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +18,14 @@ from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 from porbnet.kernels.units import REACH
-from porbnet.posterior.chebyshev import box_nodes, interpolate
+from porbnet.posterior.chebyshev import box_nodes, coefficients, interpolate
 
 N_NODES = 24  # per dimension
 LONGEST = 3.0  # edge of a cell, in widths 1 / s of the sharpest unit near it
+
+_MOST_HALVINGS = 3  # of cells that prove too long
+_LAST = 4  # coefficients that tell whether a cell is
+_MOST_NUMBERS = 500_000  # of a matrix of interpolation
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,3 +107,62 @@ def _halves(cell: Cell, dim: int, points: FloatArray) -> list[Cell]:
     low, high = cell.low.copy(), cell.high.copy()
     low[dim] = high[dim] = middle
     return [Cell(cell.low, high, cell.rows[left]), Cell(low, cell.high, cell.rows[~left])]
+
+
+def through_cells(
+    found: Layout,
+    n_functions: int,
+    compute: Callable[[FloatArray], FloatArray],
+    is_smooth: Callable[[FloatArray], bool] | None = None,
+) -> FloatArray:
+    """Functions at points, shape (n_functions, n_points): by way of the nodes in cells, else computed.
+
+    Parameters
+    ----------
+    found : Layout
+    compute : takes places, shape (n_places, n_dims), to values, shape (n_functions, n_places)
+    is_smooth : whether values at the nodes of a cell, shape (n_functions, n_nodes), are those of polynomials for all
+        that matters, for functions that may be rougher than f; other cells are halved, and given up in the end
+    """
+    if not found.cells:
+        return compute(found.points)
+    result = np.empty((n_functions, len(found.points)))
+    cells, rest = found.cells, [found.rest]
+    for halvings in range(_MOST_HALVINGS, -1, -1):
+        rough: list[Cell] = []
+        nodes = [cell.nodes() for cell in cells]
+        values = compute(np.concatenate([np.empty((0, found.points.shape[1])), *nodes]))
+        for i, cell in enumerate(cells):
+            at_nodes = values[:, i * len(nodes[0]) : (i + 1) * len(nodes[0])]
+            if is_smooth is None or is_smooth(at_nodes):
+                _fill(result, cell, at_nodes, found.points)
+            elif halvings and len(cell.rows) > 4 * len(nodes[0]):
+                rough += _halves(cell, int(np.argmax(cell.high - cell.low)), found.points)
+            else:
+                rest.append(cell.rows)
+        cells = rough
+        if not cells:
+            break
+    left = np.sort(np.concatenate(rest))
+    result[:, left] = compute(found.points[left])
+    return result
+
+
+def tail(values: FloatArray, n_dims: int) -> FloatArray:
+    """The largest of the last Chebyshev coefficients along any dimension, shape (n_functions,): what is cut off."""
+    boxes = values.reshape(-1, *[N_NODES] * n_dims)
+    last = coefficients(N_NODES)[-_LAST:]
+    found = [np.abs(np.moveaxis(boxes, d + 1, -1) @ last.T).reshape(len(boxes), -1) for d in range(n_dims)]
+    return np.asarray(np.concatenate(found, axis=1).max(axis=1))
+
+
+def _fill(result: FloatArray, cell: Cell, at_nodes: FloatArray, points: FloatArray) -> None:
+    """Functions at the points of a cell, so many at a time that the matrix of interpolation stays small."""
+    for some in slices(len(cell.rows), max(1, _MOST_NUMBERS // at_nodes.shape[1])):
+        inside = cell.rows[some]
+        result[:, inside] = cell.values(at_nodes, points[inside])
+
+
+def slices(n: int, length: int) -> Iterator[slice]:
+    """[0, n) in pieces."""
+    return (slice(start, min(start + length, n)) for start in range(0, n, length))

@@ -7,14 +7,14 @@ else at the points. Both ways agree to 1e-9 of the amplitude in mean and sd.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 from porbnet.functions.network import Networks
-from porbnet.posterior.cells import N_NODES, Cell, Layout, layout
+from porbnet.posterior.cells import N_NODES, Layout, layout, slices, through_cells
 from porbnet.posterior.conditional_moments import add_moments
 from porbnet.posterior.conditional_weights import ConditionalWeights
 from porbnet.sampling.draws import ChainDraws
@@ -26,19 +26,15 @@ Rows = slice | NDArray[np.int64]
 _LEAST_GAIN = 2.0  # points of a cell over its nodes
 _MOST_POINTS = 65_536  # whose sums over draws are kept at a time
 _MOST_BYTES = 32_000_000  # of tables of draws by points
+_CELL_BYTES = 2_000_000  # of those read off polynomials, few enough to stay near the processor
 _EXPONENTIAL = 10.0  # what a unit's value costs, in products
 _SOME_POINTS, _SOME_DRAWS = 8192, 128  # whose values are kept at a time for a mean alone
 _STACKED = 2000  # rows of design matrices multiplied at a time
 
 
-def table_length(n_draws: int) -> int:
+def table_length(n_draws: int, most_bytes: int | None = None) -> int:
     """So many points that two tables of draws by points stay small."""
-    return max(1, _MOST_BYTES // (16 * max(n_draws, 1)))
-
-
-def slices(n: int, length: int) -> Iterator[slice]:
-    """[0, n) in pieces."""
-    return (slice(start, min(start + length, n)) for start in range(0, n, length))
+    return max(1, (_MOST_BYTES if most_bytes is None else most_bytes) // (16 * max(n_draws, 1)))
 
 
 class FunctionMoments:
@@ -77,7 +73,7 @@ class FunctionMoments:
                     total[0, rows] += networks[some](places[rows]).sum(axis=0)
             return total / len(networks)
 
-        return np.asarray(_through_cells(self._layout(u), 1, compute)[0])
+        return np.asarray(through_cells(self.layout(u), 1, compute)[0])
 
     def mean_and_variance(self, u: FloatArray, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of f, shape (n_points,) each."""
@@ -90,10 +86,11 @@ class FunctionMoments:
                 result[1, rows] = sums[2] / n + np.maximum(sums[1] / n - mean**2, 0.0)
             return result
 
-        mean, variance = _through_cells(self._layout(u), 2, compute)
+        mean, variance = through_cells(self.layout(u), 2, compute)
         return mean, np.maximum(variance, 0.0)
 
-    def _layout(self, u: FloatArray) -> Layout:
+    def layout(self, u: FloatArray) -> Layout:
+        """Cells in which moments of f are smooth, for points."""
         return layout(u, self.draws.centers, self._scales(), _LEAST_GAIN)
 
     # --- draw by draw ------------------------------------------------------------------------------------------
@@ -112,22 +109,23 @@ class FunctionMoments:
         for some in slices(len(found.rest), length):
             inside = found.rest[some]
             yield inside, *self._tables(found.points[inside], n_jobs)
+        few = table_length(len(self.draws), _CELL_BYTES)
         per_cell = N_NODES ** u.shape[1]
         for group in slices(len(found.cells), max(1, length // per_cell)):
             cells = found.cells[group]
             tables = self._tables(np.concatenate([c.nodes() for c in cells]), n_jobs)
             for i, cell in enumerate(cells):
-                at_nodes = [t[:, i * per_cell : (i + 1) * per_cell] for t in tables]
-                for some in slices(len(cell.rows), length):
+                at_nodes = [np.ascontiguousarray(t[:, i * per_cell : (i + 1) * per_cell]) for t in tables]
+                for some in slices(len(cell.rows), few):
                     inside = cell.rows[some]
                     mean, variance = (cell.values(t, found.points[inside]) for t in at_nodes)
-                    yield inside, mean, np.maximum(variance, 0.0)
+                    yield inside, mean, np.maximum(variance, 0.0, out=variance)
 
     def _table_layout(self, u: FloatArray) -> Layout:
         """Cells, if reading a polynomial off costs less than the moments of an average draw."""
         counts = self.draws.counts
         if N_NODES ** u.shape[1] < np.mean(_EXPONENTIAL * counts + 0.5 * counts**2):
-            return self._layout(u)
+            return self.layout(u)
         return Layout(u, [], np.arange(len(u)))
 
     def _tables(self, places: FloatArray, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
@@ -190,25 +188,3 @@ class FunctionMoments:
         mean /= len(self.draws)
         covariance = total / len(self.draws) - np.outer(mean, mean)
         return np.asarray(0.5 * (covariance + covariance.T))
-
-
-def _through_cells(found: Layout, n_functions: int, compute: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Functions at points, shape (n_functions, n_points): computed at those of no cell, else by way of the nodes."""
-    if not found.cells:
-        return compute(found.points)
-    result = np.empty((n_functions, len(found.points)))
-    nodes = [cell.nodes() for cell in found.cells]
-    values = compute(np.concatenate([found.points[found.rest], *nodes]))
-    result[:, found.rest] = values[:, : len(found.rest)]
-    start = len(found.rest)
-    for cell, places in zip(found.cells, nodes, strict=True):
-        _fill(result, cell, values[:, start : start + len(places)], found.points)
-        start += len(places)
-    return result
-
-
-def _fill(result: FloatArray, cell: Cell, at_nodes: FloatArray, points: FloatArray) -> None:
-    """Functions at the points of a cell, so many at a time that the matrix of interpolation stays small."""
-    for some in slices(len(cell.rows), max(1, _MOST_BYTES // (64 * at_nodes.shape[1]))):
-        inside = cell.rows[some]
-        result[:, inside] = cell.values(at_nodes, points[inside])

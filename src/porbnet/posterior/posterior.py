@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState
 from porbnet.functions.network import Networks
 from porbnet.likelihood.base import Drawn, Mixture
-from porbnet.posterior.function_moments import FunctionMoments, Rows, slices, table_length
+from porbnet.posterior import mixture
+from porbnet.posterior.cells import slices, tail, through_cells
+from porbnet.posterior.function_moments import FunctionMoments, Rows, table_length
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
@@ -24,6 +26,9 @@ from porbnet.statement.moments import scale_of
 
 if TYPE_CHECKING:
     from porbnet.posterior.leave_one_out import LeaveOneOut
+
+
+_ROUGHEST = 1e-8  # what a polynomial for a quantile may leave out, in spreads of the predictive
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +238,10 @@ class Posterior:
         points = _checks.points("X", X, self.n_dims)
         scale = self.problem.scaling.y_scale
         for rows, mean, variance in self.moments.tables(self._standard(points), n_jobs):
-            yield rows, FMoments(self.offset + mean * scale, variance * scale**2)
+            mean *= scale
+            mean += self.offset
+            variance *= scale**2
+            yield rows, FMoments(mean, variance)
 
     def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[Rows, Mixture]]:
         """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
@@ -249,6 +257,26 @@ class Posterior:
                 sd = likelihood.sd_at(drawn, points[rows])
                 yield rows, likelihood.mixture(moments.mean, moments.variance, sd, drawn)
 
+    def quantiles(self, X: Any, q: FloatArray, of: str = "y", n_jobs: int | None = None) -> FloatArray:
+        """Quantiles of the posterior predictive of y (or of f), shape (n_points, n_quantiles), to 1e-7 of its spread.
+
+        q : (n_quantiles,) probabilities
+        """
+        points = _checks.points("X", X, self.n_dims)
+
+        def compute(u: FloatArray) -> FloatArray:
+            found = np.empty((len(q) + 1, len(u)))
+            for rows, parts in self.predictive(self.problem.scaling.centers(u), of, n_jobs):
+                for j, p in enumerate(q):
+                    found[j, rows] = mixture.quantile(float(p), parts.mean, parts.variance, parts.weights)
+                found[-1, rows] = mixture.spread(parts.mean, parts.variance, parts.weights)
+            return found
+
+        def is_smooth(values: FloatArray) -> bool:
+            return bool(np.all(tail(values[:-1], self.n_dims) <= _ROUGHEST * values[-1].min()))
+
+        return through_cells(self.moments.layout(self._standard(points)), len(q) + 1, compute, is_smooth)[:-1].T
+
     def log_density(self, X: Any, y: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Log posterior predictive density of an observation at each point, shape (n_points,)."""
         points = _checks.points("X", X, self.n_dims)
@@ -256,7 +284,7 @@ class Posterior:
         for rows, moments in self.f_moments(points, n_jobs):
             sd = likelihood.sd_at(drawn, points[rows])
             terms = likelihood.log_integrated(y[rows], moments.mean, moments.variance, sd, drawn)
-            result[rows] = logsumexp(terms, axis=0) - math.log(len(self))
+            result[rows] = mixture.log_mean_exp(terms)
         return result
 
     def _standard(self, points: FloatArray) -> FloatArray:
