@@ -109,7 +109,8 @@ class FunctionMoments:
         for some in slices(len(found.rest), length):
             inside = found.rest[some]
             yield inside, *self._tables(found.points[inside], n_jobs)
-        few = table_length(len(self.draws), _CELL_BYTES)
+        # noise that varies over the input is not looked up for few points at a time
+        few = length if self.problem.likelihood.varies else table_length(len(self.draws), _CELL_BYTES)
         per_cell = N_NODES ** u.shape[1]
         for group in slices(len(found.cells), max(1, length // per_cell)):
             cells = found.cells[group]
