@@ -117,7 +117,7 @@ def test_neither_chunks_nor_threads_change_anything(n_dims, monkeypatch, seed):
     np.testing.assert_array_equal(threads, expected[0])
     monkeypatch.setattr(function_moments, "_MOST_POINTS", 500)
     monkeypatch.setattr(function_moments, "_MOST_BYTES", 16 * len(posterior) * 300)
-    monkeypatch.setattr(function_moments, "_CELL_BYTES", 16 * len(posterior) * 20)
+    monkeypatch.setattr(function_moments, "_NEAR_BYTES", 16 * len(posterior) * 20)
     np.testing.assert_allclose(posterior.mean_and_variance(X), expected[0], rtol=1e-11)
     np.testing.assert_allclose(whole(posterior, X[:6000]), expected[1], rtol=1e-9)
 
@@ -125,8 +125,7 @@ def test_neither_chunks_nor_threads_change_anything(n_dims, monkeypatch, seed):
 # --- predictions that are made of them ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["learned", "varying", "robust"])
-@pytest.mark.parametrize("of", ["y", "f"])
+@pytest.mark.parametrize(("kind", "of"), [("learned", "y"), ("learned", "f"), ("varying", "y"), ("robust", "y")])
 def test_quantiles_and_densities_at_many_points_are_those_at_few(kind, of, seed):
     noise = {"learned": {}, "varying": {"noise": "varying"}, "robust": {"noise": "robust"}}[kind]
     fitted = quiet_fit(*wave(), n_draws=20, **noise)

@@ -26,8 +26,9 @@ Rows = slice | NDArray[np.int64]
 _LEAST_GAIN = 2.0  # points of a cell over its nodes
 _MOST_POINTS = 65_536  # whose sums over draws are kept at a time
 _MOST_BYTES = 32_000_000  # of tables of draws by points
-_CELL_BYTES = 2_000_000  # of those read off polynomials, few enough to stay near the processor
-_EXPONENTIAL = 10.0  # what a unit's value costs, in products
+_NEAR_BYTES = 2_000_000  # of those handed on at a time, few enough to stay near the processor
+_EXPONENTIAL = 10.0  # what a unit's value costs, in products of two of them
+_READING = 3.0  # what a node's part in a polynomial costs
 _SOME_POINTS, _SOME_DRAWS = 8192, 128  # whose values are kept at a time for a mean alone
 _STACKED = 2000  # rows of design matrices multiplied at a time
 
@@ -101,17 +102,27 @@ class FunctionMoments:
         Rows come in order, as slices, where no cell is worth while; else as indices, cell by cell.
         """
         length = table_length(len(self.draws))
+        # noise that varies over the input is not looked up for few points at a time
+        few = length if self.problem.likelihood.varies else table_length(len(self.draws), _NEAR_BYTES)
         found = self._table_layout(u)
         if not found.cells:
             for rows in slices(len(u), length):
-                yield rows, *self._tables(u[rows], n_jobs)
+                mean, variance = self._tables(u[rows], n_jobs)
+                for some in slices(rows.stop - rows.start, few):
+                    yield slice(rows.start + some.start, rows.start + some.stop), mean[:, some], variance[:, some]
             return
-        for some in slices(len(found.rest), length):
-            inside = found.rest[some]
-            yield inside, *self._tables(found.points[inside], n_jobs)
-        # noise that varies over the input is not looked up for few points at a time
-        few = length if self.problem.likelihood.varies else table_length(len(self.draws), _CELL_BYTES)
-        per_cell = N_NODES ** u.shape[1]
+        for rows in slices(len(found.rest), length):
+            inside = found.rest[rows]
+            mean, variance = self._tables(found.points[inside], n_jobs)
+            for some in slices(len(inside), few):
+                yield inside[some], mean[:, some], variance[:, some]
+        yield from self._cell_tables(found, length, few, n_jobs)
+
+    def _cell_tables(
+        self, found: Layout, length: int, few: int, n_jobs: int | None
+    ) -> Iterator[tuple[Rows, FloatArray, FloatArray]]:
+        """Tables for the points of cells, few of them at a time; `length` nodes are computed together."""
+        per_cell = N_NODES ** found.points.shape[1]
         for group in slices(len(found.cells), max(1, length // per_cell)):
             cells = found.cells[group]
             tables = self._tables(np.concatenate([c.nodes() for c in cells]), n_jobs)
@@ -125,7 +136,7 @@ class FunctionMoments:
     def _table_layout(self, u: FloatArray) -> Layout:
         """Cells, if reading a polynomial off costs less than the moments of an average draw."""
         counts = self.draws.counts
-        if N_NODES ** u.shape[1] < np.mean(_EXPONENTIAL * counts + 0.5 * counts**2):
+        if _READING * N_NODES ** u.shape[1] < np.mean(_EXPONENTIAL * counts + 0.5 * counts**2):
             return self.layout(u)
         return Layout(u, [], np.arange(len(u)))
 
