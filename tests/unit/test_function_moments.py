@@ -138,6 +138,26 @@ def test_quantiles_and_densities_at_many_points_are_those_at_few(kind, of, seed)
         np.testing.assert_allclose(densities[few], fitted.log_density(X[few], y[few]), rtol=1e-6, atol=1e-6)
 
 
+def test_skpro_has_its_rows_in_order(seed):
+    """Points of a cell come together, and go back to where they belong."""
+    pytest.importorskip("skpro")
+    import pandas as pd
+
+    from porbnet import PoRBNetRegressor
+    from porbnet.interop.skpro import PoRBNetProba
+
+    X, y = (pd.DataFrame(values) for values in wave())
+    short = {"n_chains": 1, "n_warmup": 60, "n_draws": 20, "random_state": 0, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = PoRBNetProba(PoRBNetRegressor(**short)).fit(X, y)
+    new = pd.DataFrame(points(1, seed, 1000))
+    rows = [rows for rows, _ in fitted.regressor_.posterior_.f_moments(new.to_numpy())]
+    assert any(not isinstance(r, slice) for r in rows)
+    means = fitted.predict_proba(new).mean().to_numpy()[:, 0]
+    np.testing.assert_allclose(means, fitted.regressor_.predict(new.to_numpy()), rtol=1e-7)
+
+
 # --- what is kept ------------------------------------------------------------------------------------------------
 
 
