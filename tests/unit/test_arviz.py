@@ -326,12 +326,13 @@ def test_bad_arguments():
             posterior.to_arviz(**arguments)
 
 
-def test_too_much_is_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("porbnet.interop.arviz._MOST_POINTWISE", 1000)
+def test_too_much_is_refused_with_advice():
     posterior = fitted("constant").posterior_
-    with pytest.raises(StatementError, match=r"thin=1 leaves 120 draws of 25 observations.*at least 3"):
-        posterior.to_arviz()
-    assert posterior.to_arviz(thin=3, n_prior=0)["posterior"].sizes["draw"] == 20
+    with pytest.raises(StatementError, match=r"120 draws.* of 25 observations, tables of 48,000 bytes") as error:
+        posterior.to_arviz(n_prior=0, most_bytes=16_000)
+    for advice in ("at most most_bytes=16,000", "thin=3", "posterior_.loo()"):
+        assert advice in str(error.value)
+    assert posterior.to_arviz(thin=3, n_prior=0, most_bytes=16_000)["posterior"].sizes["draw"] == 20
 
 
 def test_without_arviz_the_extra_is_named(monkeypatch):

@@ -118,7 +118,7 @@ def test_mean_networks_average_to_the_mean(fit):
 
 def test_chunks_of_points_change_nothing(monkeypatch):
     from porbnet.posterior import conditional_moments
-    from porbnet.posterior import posterior as module
+    from porbnet.posterior import function_moments as module
 
     posterior, X = model().posterior_, new_points(1, 50)
     whole = np.concatenate([m.mean for _, m in posterior.f_moments(X)], axis=1)

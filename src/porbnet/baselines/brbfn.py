@@ -73,12 +73,12 @@ class BRBFNRegressor(Baseline):
         return match_upcrossings(make, net, ends, (0.005 * width, 2.0 * width)).value
 
     def _predictive(self, X: FloatArray) -> Predictive:
-        means, variances, noises = [], [], []
-        for rows, moments in self.model_.posterior_.f_moments(X, 1):
-            means.append(moments.mean)
-            variances.append(moments.variance)
-            noises.append(self.model_.posterior_.noise_at(X[rows]) ** 2)
-        return Predictive(*(np.concatenate(parts, axis=1) for parts in (means, variances, noises)))
+        posterior = self.model_.posterior_
+        mean, variance, noise2 = (np.empty((len(posterior), len(X))) for _ in range(3))
+        for rows, moments in posterior.f_moments(X, 1):
+            mean[:, rows], variance[:, rows] = moments.mean, moments.variance
+            noise2[:, rows] = posterior.noise_at(X[rows]) ** 2
+        return Predictive(mean, variance, noise2)
 
     def _functions(self, X: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
         return self.model_.sample_f(X, n, rng)

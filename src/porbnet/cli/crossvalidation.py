@@ -17,6 +17,7 @@ from porbnet.errors import StatementError
 
 METHODS = ("porbnet", "porbnet-constant", "gp", "spline", "linear")
 _SAMPLES = 4000  # of the predictive, for the CRPS of a mixture
+_SOME_POINTS = 1000  # for which they are held at a time
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,13 @@ def _porbnet(
 
     kind = "constant" if name == "porbnet-constant" else "learned"
     model = PoRBNetRegressor(kind, **sampling, n_jobs=1, random_state=seed, progress=False).fit(X, y)
-    samples = np.sort(model.sample_y(X_new, _SAMPLES, random_state=seed), axis=1)
-    n = samples.shape[1]
-    spread = samples @ (2.0 * np.arange(1, n + 1) - n - 1.0) / n**2
-    crps = np.mean(np.abs(samples - y_new[:, None]), axis=1) - spread
+    crps = np.empty(len(y_new))
+    for start in range(0, len(y_new), _SOME_POINTS):
+        rows = slice(start, start + _SOME_POINTS)
+        samples = np.sort(model.sample_y(X_new[rows], _SAMPLES, random_state=seed), axis=1)
+        n = samples.shape[1]
+        spread = samples @ (2.0 * np.arange(1, n + 1) - n - 1.0) / n**2
+        crps[rows] = np.mean(np.abs(samples - y_new[rows, None]), axis=1) - spread
     return model.log_density(X_new, y_new), np.asarray(model.predict(X_new)), crps, model.diagnostics_.converged
 
 

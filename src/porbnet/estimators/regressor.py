@@ -20,7 +20,6 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.functions.network import Networks
-from porbnet.posterior import mixture
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.driver import run_chains
@@ -319,21 +318,12 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise _checks.fail("return_cov", return_cov, "at most one of return_std and return_cov may be True")
         posterior = self.posterior_
         if not return_std and not return_cov:
-            return self._mean(points)
+            return posterior.mean(points)
         noise2 = posterior.noise_variance(points) if of == "y" else np.zeros(len(points))
         if return_cov:
-            return self._mean(points), posterior.covariance(points) + np.diag(noise2)
+            return posterior.mean(points), posterior.covariance(points) + np.diag(noise2)
         mean, variance = posterior.mean_and_variance(points, self.n_jobs)
         return mean, np.sqrt(variance + noise2)
-
-    def _mean(self, points: FloatArray) -> FloatArray:
-        networks = self.posterior_.mean_networks
-        total = np.zeros(len(points))
-        for start in range(0, len(points), 8192):
-            rows = slice(start, start + 8192)
-            for first in range(0, len(networks), 128):
-                total[rows] += networks[first : first + 128](points[rows]).sum(axis=0)
-        return total / len(networks)
 
     def predict_quantiles(self, X: Any, q: Any, *, of: str = "y") -> FloatArray:
         """Quantiles of a new observation (or of f), shape (n_points, n_quantiles).
@@ -351,11 +341,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
         if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
             raise _checks.fail("q", q, allowed)
-        result = np.empty((len(points), len(probabilities)))
-        for rows, parts in self.posterior_.predictive(points, of, self.n_jobs):
-            for j, p in enumerate(probabilities):
-                result[rows, j] = mixture.quantile(float(p), parts.mean, parts.variance, parts.weights)
-        return result
+        return self.posterior_.quantiles(points, probabilities, of, self.n_jobs)
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
         """Central interval of a new observation (or of f), shape (n_points, 2).

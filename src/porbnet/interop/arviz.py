@@ -31,7 +31,15 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState, generator
 from porbnet.errors import StatementError
-from porbnet.posterior.pointwise import WEIGHTS, log_density, log_likelihood, noise_of_observations, observations
+from porbnet.posterior.pointwise import (
+    WEIGHTS,
+    Observed,
+    log_density,
+    log_likelihood,
+    noise_of_observations,
+    observations,
+    observed,
+)
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.problem import Problem
 from porbnet.statement.joint_draws import joint_draws
@@ -41,7 +49,6 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 _PLACES = 50
-_MOST_POINTWISE = 100_000_000  # draws by observations: 0.8 GB each
 EXTRA = 'ArviZ output needs arviz-base and xarray: pip install "porbnet[arviz]"'
 
 
@@ -53,6 +60,7 @@ def to_arviz(
     n_prior: int = 500,
     weights: str = "drawn",
     random_state: RandomState = 0,
+    most_bytes: int = 2**30,
 ) -> DataTree:
     """See `Posterior.to_arviz`."""
     try:
@@ -64,13 +72,9 @@ def to_arviz(
     _checks.choice("weights", weights, WEIGHTS)
     n_prior = _checks.count("n_prior", n_prior, minimum=0)
     draws = _kept(posterior, _checks.count("thin", thin))
-    X, y = observations(posterior)
-    if len(draws) * len(y) > _MOST_POINTWISE:
-        raise StatementError(
-            f"thin={thin} leaves {len(draws):,} draws of {len(y):,} observations each, more than {_MOST_POINTWISE:,} "
-            f"numbers in all: it must be at least {math.ceil(thin * len(draws) * len(y) / _MOST_POINTWISE)}"
-        )
-    order = np.argsort(posterior.problem.order, kind="stable")  # of the user's rows
+    _check_size(posterior, thin, len(draws), n_prior, _checks.count("most_bytes", most_bytes))
+    found = observed(posterior)
+    X, y, order = found.X, found.y, found.as_given
     places = _places(posterior, grid)
     rng = generator(random_state)
     shape = (posterior.n_chains, len(draws) // posterior.n_chains)
@@ -90,11 +94,11 @@ def to_arviz(
         },
         "observed_data": {"y": y[order]},
         "constant_data": {k: v[0] for k, v in constant.items()}
-        | {"X": X[order], "row": posterior.problem.order[order], "grid": places}
-        | _weights_of_rows(posterior, order),
+        | {"X": X[order], "row": found.rows[order], "grid": places}
+        | ({} if np.all(found.counts == 1.0) else {"sample_weight": found.counts[order]}),
     }
     if n_prior:
-        drawn, outputs = _prior_variables(posterior, n_prior, places, X, rng)
+        drawn, outputs = _prior_variables(posterior, n_prior, places, found, rng)
         groups["prior"] = {k: v[None] for k, v in drawn.items() if k in inside}
         groups["prior_predictive"] = {"y": outputs[None][..., order]}
     along = ["place"]
@@ -111,6 +115,19 @@ def to_arviz(
     tree["sample_stats"]["acceptance"] = _acceptance(posterior)
     tree["units"] = xarray.DataTree(_units(posterior, draws))
     return tree
+
+
+def _check_size(posterior: Posterior, thin: int, n_draws: int, n_prior: int, most_bytes: int) -> None:
+    """Refuse tables of draws by observations (log likelihood, two groups of predictive draws) that are too large."""
+    n = len(observed(posterior))
+    needed = 8 * n * (2 * n_draws + n_prior)
+    if needed > most_bytes:
+        raise StatementError(
+            f"thin={thin} and n_prior={n_prior} leave {n_draws:,} draws and {n_prior:,} prior draws of {n:,} "
+            f"observations, tables of {needed:,} bytes: it must be at most most_bytes={most_bytes:,}. "
+            f"Keep fewer draws (thin={math.ceil(thin * needed / most_bytes)}, n_prior=0), raise most_bytes, or take "
+            "posterior_.loo(), which needs no table"
+        )
 
 
 def _kept(posterior: Posterior, thin: int) -> NDArray[np.int64]:
@@ -185,15 +202,10 @@ def _errors(posterior: Posterior, draws: NDArray[np.int64], rng: np.random.Gener
     return posterior.problem.likelihood.sample(sd, posterior.drawn.taken(draws), rng)
 
 
-def _weights_of_rows(posterior: Posterior, order: NDArray[np.int64]) -> dict[str, FloatArray]:
-    counts = posterior.problem.times
-    return {} if np.all(counts == 1.0) else {"sample_weight": counts[order]}
-
-
 def _prior_variables(
-    posterior: Posterior, n: int, places: FloatArray, X: FloatArray, rng: np.random.Generator
+    posterior: Posterior, n: int, places: FloatArray, found: Observed, rng: np.random.Generator
 ) -> tuple[dict[str, Any], FloatArray]:
-    """Draws of the variables from the prior, and of observations at X; shape (n, ...) each."""
+    """Draws of the variables from the prior, and of observations; shape (n, ...) each."""
     prior, offset = posterior.problem.prior, posterior.offset
     drawn = joint_draws(prior, n, rng)
     intensity = drawn.intensity(places)
@@ -210,7 +222,7 @@ def _prior_variables(
         "intensity": intensity,
         "noise_curve": drawn.noise_at(places),
     }
-    return variables, offset + drawn.networks(X) + drawn.errors(X, rng) / posterior.problem.known_root
+    return variables, offset + drawn.networks(found.X) + drawn.errors(found.X, rng) / found.known_root
 
 
 def _acceptance(posterior: Posterior) -> Any:

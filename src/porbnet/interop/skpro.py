@@ -156,15 +156,17 @@ class PoRBNetProba(BaseProbaRegressor):  # type: ignore[misc]
 
     def _predict_proba(self, X: Any) -> PosteriorMixture:
         points, posterior = _numbers(X), self.regressor_.posterior_
-        means, sds, weights = [], [], None
-        for _, parts in posterior.predictive(points, "y", self.regressor_.n_jobs):
+        order, means, sds, weights = [], [], [], None
+        for rows, parts in posterior.predictive(points, "y", self.regressor_.n_jobs):
             kept: Any = slice(None)
             if self.n_components is not None and self.n_components < len(parts.mean):
                 kept = np.linspace(0, len(parts.mean) - 1, self.n_components).round().astype(int)
+            order.append(np.arange(len(points))[rows])
             means.append(parts.mean[kept].T)
             sds.append(np.sqrt(parts.variance[kept]).T)
             weights = None if parts.weights is None else parts.weights[kept]
-        mu, sigma = np.concatenate(means)[:, :, None], np.concatenate(sds)[:, :, None]
+        back = np.argsort(np.concatenate(order))
+        mu, sigma = np.concatenate(means)[back, :, None], np.concatenate(sds)[back, :, None]
         pi = np.ones(mu.shape[1]) if weights is None else weights
         return PosteriorMixture(np.tile(pi, (len(mu), 1)), mu, sigma, index=X.index, columns=self._y_columns)
 

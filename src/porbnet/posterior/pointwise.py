@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +13,74 @@ from scipy.special import expit
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.kernels.curves import curve_record
+from porbnet.likelihood.base import Drawn, Likelihood
+from porbnet.posterior.function_moments import Rows
 from porbnet.posterior.posterior import Posterior
 
 WEIGHTS = ("drawn", "integrated")
 _LEAST_SHARE = 1e-12  # of an observation's doubt that others must leave, where rounding has eaten it
 
 
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The observations that a fit was made of: the one place that densities of them take them from.
+
+    X : (n_points, n_dims), y : (n_points,) in the units of the data, in the sampler's order
+    known_root : (n_points,) known part of the root precisions
+    counts : (n_points,) how often each counts
+    rows : (n_points,) which of the rows as given each is
+    """
+
+    X: FloatArray
+    y: FloatArray
+    known_root: FloatArray
+    counts: FloatArray
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def as_given(self) -> NDArray[np.int64]:
+        """Places of the observations in the order of the rows as given, shape (n_points,)."""
+        return np.argsort(self.rows, kind="stable")
+
+
+def observed(posterior: Posterior) -> Observed:
+    """The observations of a fit."""
+    problem = posterior.problem
+    y = posterior.offset + problem.training_outputs
+    return Observed(problem.inputs, y, problem.known_root, problem.times, problem.order)
+
+
 def observations(posterior: Posterior) -> tuple[FloatArray, FloatArray]:
     """Inputs, shape (n_points, n_dims), and outputs, shape (n_points,), in the sampler's order and the data's units."""
-    return posterior.problem.inputs, posterior.offset + posterior.problem.training_outputs
+    found = observed(posterior)
+    return found.X, found.y
 
 
-def noise_of_observations(posterior: Posterior, draws: NDArray[np.int64]) -> FloatArray:
-    """Noise sd (with Student-t errors their scale) of each observation in some draws, shape (n_draws, n_points)."""
-    return np.asarray(posterior.noise_at(observations(posterior)[0], draws) / posterior.problem.known_root)
+def noise_of_observations(posterior: Posterior, draws: NDArray[np.int64], rows: Rows = slice(None)) -> FloatArray:
+    """Noise sd (with Student-t errors their scale) of observations in some draws, shape (n_draws, n_points)."""
+    found = observed(posterior)
+    return np.asarray(posterior.noise_at(found.X[rows], draws) / found.known_root[rows])
 
 
 def log_likelihood(posterior: Posterior, weights: str = "drawn", draws: NDArray[np.int64] | None = None) -> FloatArray:
     """Log likelihood of every observation in every draw, shape (n_draws, n_points), in the sampler's order of rows.
+
+    The whole table, which may be large; `log_likelihood_chunks` has the parameters, and never holds it.
+    """
+    chosen = np.arange(len(posterior)) if draws is None else draws
+    table = np.empty((len(chosen), len(observed(posterior))))
+    for rows, values in log_likelihood_chunks(posterior, weights, chosen):
+        table[:, rows] = values
+    return table
+
+
+def log_likelihood_chunks(
+    posterior: Posterior, weights: str = "drawn", draws: NDArray[np.int64] | None = None
+) -> Iterator[tuple[Rows, FloatArray]]:
+    """Log likelihood of some observations at a time in every draw: pairs (places, shape (n_draws, n_places)).
 
     Parameters
     ----------
@@ -42,18 +94,30 @@ def log_likelihood(posterior: Posterior, weights: str = "drawn", draws: NDArray[
 
     Notes
     -----
-    An observation that counts c times has its log likelihood times c.
+    An observation that counts c times has its log likelihood times c. Places are those of the sampler's order.
     """
     _checks.choice("weights", weights, WEIGHTS)
-    rows = np.arange(len(posterior)) if draws is None else draws
-    X, y = observations(posterior)
-    sd = noise_of_observations(posterior, rows)
-    problem, drawn = posterior.problem, posterior.drawn.taken(rows)
-    counts, likelihood = problem.times, problem.likelihood
+    chosen = np.arange(len(posterior)) if draws is None else draws
+    found, likelihood, drawn = observed(posterior), posterior.problem.likelihood, posterior.drawn.taken(chosen)
     if weights == "drawn":
-        return np.asarray(counts * likelihood.log_density(y, posterior.subset(rows)(X), sd, drawn))
-    mean, variance = _moments(posterior, X, rows)
-    outputs, factor = likelihood.pseudo(y, drawn)
+        networks = posterior.networks if draws is None else posterior.subset(chosen)
+        for rows in posterior.chunks(len(found)):
+            sd = noise_of_observations(posterior, chosen, rows)
+            values = likelihood.log_density(found.y[rows], networks(found.X[rows]), sd, drawn)
+            yield rows, np.asarray(found.counts[rows] * values)
+        return
+    for places, moments in posterior.f_moments(found.X):
+        sd = noise_of_observations(posterior, chosen, places)
+        yield places, _left_out(found, likelihood, drawn, places, sd, moments.mean[chosen], moments.variance[chosen])
+
+
+def _left_out(
+    found: Observed, likelihood: Likelihood, drawn: Drawn, rows: Rows, sd: FloatArray, mean: FloatArray,
+    variance: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Log p(y_i | y_-i, units, hyper-parameters), from the moments of f given all observations."""
+    y, counts = found.y[rows], found.counts[rows]
+    outputs, factor = likelihood.pseudo(y, _kept_of(drawn, rows, len(found)))
     precision = counts * factor / sd**2
     left = np.maximum(1.0 - precision * variance, _LEAST_SHARE)  # share of 1/variance that the others have given
     away = outputs - (outputs - mean) / left  # mean of f without observation i
@@ -64,12 +128,9 @@ def log_likelihood(posterior: Posterior, weights: str = "drawn", draws: NDArray[
     return np.asarray(likelihood.log_integrated(y, away, variance / left, sd / np.sqrt(counts), drawn) + constant)
 
 
-def _moments(posterior: Posterior, X: FloatArray, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of f at points given the units of some draws, shape (n_draws, n_points) each."""
-    mean, variance = np.empty((len(rows), len(X))), np.empty((len(rows), len(X)))
-    for columns, moments in posterior.f_moments(X):
-        mean[:, columns], variance[:, columns] = moments.mean[rows], moments.variance[rows]
-    return mean, variance
+def _kept_of(drawn: Drawn, rows: Rows, n: int) -> Drawn:
+    """What draws keep of some observations, if what they keep is one number for each of the n."""
+    return replace(drawn, kept=drawn.kept[:, rows]) if drawn.kept.shape[1] == n else drawn
 
 
 def log_density(posterior: Posterior) -> FloatArray:

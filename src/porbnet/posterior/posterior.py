@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState
 from porbnet.functions.network import Networks
 from porbnet.likelihood.base import Drawn, Mixture
-from porbnet.posterior.conditional_moments import DrawMoments
+from porbnet.posterior import mixture
+from porbnet.posterior.cells import slices, tail, through_cells
+from porbnet.posterior.function_moments import FunctionMoments, Rows, table_length
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
 from porbnet.statement.moments import scale_of
 
-_DRAW_BLOCKS = 8  # sums over draws are made in this many parts, whatever the number of threads
-_STACKED = 2000  # rows of design matrices multiplied at a time
-_MOST_POINTS = 65_536  # new points whose sums over draws are kept at a time
-_MOST_BYTES = 32_000_000  # of tables of draws by points
+if TYPE_CHECKING:
+    from porbnet.posterior.leave_one_out import LeaveOneOut
+
+
+_ROUGHEST = 1e-8  # what a polynomial for a quantile may leave out, in spreads of the predictive
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,7 @@ class Posterior:
         self.n_chains = len(results)
         self.n_draws_per_chain = len(results[0].draws)
         self.draws = ChainDraws.joined([r.draws for r in results], problem.scaling.n_dims)
+        self.moments = FunctionMoments(problem, self.draws)
         # once in memory: the chains' own draws are parts of these
         starts = [i * self.n_draws_per_chain for i in range(self.n_chains)]
         self.results = [
@@ -203,8 +206,7 @@ class Posterior:
 
     def chunks(self, n_points: int) -> Iterator[slice]:
         """Points so many at a time that a table of draws by points stays small."""
-        length = max(1, _MOST_BYTES // (16 * len(self)))
-        return (slice(start, min(start + length, n_points)) for start in range(0, n_points, length))
+        return slices(n_points, table_length(len(self)))
 
     def sample_errors(self, X: Any, rows: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
@@ -212,36 +214,36 @@ class Posterior:
 
     # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
 
-    def mean_and_variance(self, X: Any, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean and variance of f, shape (n_points,) each, in memory beside them that does not grow."""
+    def mean(self, X: Any) -> FloatArray:
+        """Posterior mean of f, shape (n_points,), as `mean_and_variance` gives it, in less time."""
         points = _checks.points("X", X, self.n_dims)
-        result, n, scale = np.empty((2, len(points))), len(self), self.problem.scaling.y_scale
-        for start in range(0, len(points), _MOST_POINTS):
-            rows = slice(start, start + _MOST_POINTS)
-            x, order = self._sorted(points[rows])
-            sums = self._run(x, n_jobs, keep=None)
-            mean = sums[0] / n
-            variance = sums[2] / n + np.maximum(sums[1] / n - mean**2, 0.0)
-            result[0, rows] = self.offset + _unsorted(mean, order) * scale
-            result[1, rows] = _unsorted(variance, order) * scale**2
-        return result[0], result[1]
+        return np.asarray(self.offset + self.moments.mean(self._standard(points)) * self.problem.scaling.y_scale)
 
-    def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[slice, FMoments]]:
-        """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments)."""
+    def mean_and_variance(self, X: Any, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean and variance of f, shape (n_points,) each, in memory beside them that does not grow.
+
+        At many points they are read off polynomials through fewer places, to 1e-9 of the amplitude in mean and sd.
+        """
+        points = _checks.points("X", X, self.n_dims)
+        mean, variance = self.moments.mean_and_variance(self._standard(points), n_jobs)
+        scale = self.problem.scaling.y_scale
+        return self.offset + mean * scale, variance * scale**2
+
+    def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[Rows, FMoments]]:
+        """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments).
+
+        Rows are a slice, or indices in no order: with many points, those come together that are near each other, and
+        moments are read off polynomials through fewer places, to 1e-9 of the amplitude in mean and sd.
+        """
         points = _checks.points("X", X, self.n_dims)
         scale = self.problem.scaling.y_scale
-        for rows in self.chunks(len(points)):
-            x, order = self._sorted(points[rows])
-            mean, variance = np.empty((len(self), x.shape[1])), np.empty((len(self), x.shape[1]))
-            self._run(x, n_jobs, keep=(mean, variance))
-            yield (
-                rows,
-                FMoments(
-                    self.offset + _unsorted(mean, order) * scale, _unsorted(np.maximum(variance, 0.0), order) * scale**2
-                ),
-            )
+        for rows, mean, variance in self.moments.tables(self._standard(points), n_jobs):
+            mean *= scale
+            mean += self.offset
+            variance *= scale**2
+            yield rows, FMoments(mean, variance)
 
-    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[slice, Mixture]]:
+    def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[Rows, Mixture]]:
         """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
 
         One component per draw, or several where the likelihood is a mixture itself.
@@ -255,6 +257,26 @@ class Posterior:
                 sd = likelihood.sd_at(drawn, points[rows])
                 yield rows, likelihood.mixture(moments.mean, moments.variance, sd, drawn)
 
+    def quantiles(self, X: Any, q: FloatArray, of: str = "y", n_jobs: int | None = None) -> FloatArray:
+        """Quantiles of the posterior predictive of y (or of f), shape (n_points, n_quantiles), to 1e-7 of its spread.
+
+        q : (n_quantiles,) probabilities
+        """
+        points = _checks.points("X", X, self.n_dims)
+
+        def compute(u: FloatArray) -> FloatArray:
+            found = np.empty((len(q) + 1, len(u)))
+            for rows, parts in self.predictive(self.problem.scaling.centers(u), of, n_jobs):
+                for j, p in enumerate(q):
+                    found[j, rows] = mixture.quantile(float(p), parts.mean, parts.variance, parts.weights)
+                found[-1, rows] = mixture.spread(parts.mean, parts.variance, parts.weights)
+            return found
+
+        def is_smooth(values: FloatArray) -> bool:
+            return bool(np.all(tail(values[:-1], self.n_dims) <= _ROUGHEST * values[-1].min()))
+
+        return through_cells(self.moments.layout(self._standard(points)), len(q) + 1, compute, is_smooth)[:-1].T
+
     def log_density(self, X: Any, y: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Log posterior predictive density of an observation at each point, shape (n_points,)."""
         points = _checks.points("X", X, self.n_dims)
@@ -262,26 +284,45 @@ class Posterior:
         for rows, moments in self.f_moments(points, n_jobs):
             sd = likelihood.sd_at(drawn, points[rows])
             terms = likelihood.log_integrated(y[rows], moments.mean, moments.variance, sd, drawn)
-            result[rows] = logsumexp(terms, axis=0) - math.log(len(self))
+            result[rows] = mixture.log_mean_exp(terms)
         return result
 
-    def _sorted(self, X: Any) -> tuple[FloatArray, NDArray[np.int64]]:
-        u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
-        order = np.argsort(u[:, 0], kind="stable")
-        return np.ascontiguousarray(u[order].T), order
+    def _standard(self, points: FloatArray) -> FloatArray:
+        return self.problem.scaling.inputs(points)
 
-    def _run(self, x: FloatArray, n_jobs: int | None, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
-        from joblib import Parallel, delayed
+    def loo(self, weights: str = "integrated", r_eff: float | None = None) -> LeaveOneOut:
+        """Leave-one-out cross-validation by Pareto-smoothed importance sampling, some rows at a time.
 
-        edges = np.linspace(0, len(self), min(_DRAW_BLOCKS, len(self)) + 1).astype(int)
-        parts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-            delayed(self._part)(x, int(a), int(b), keep) for a, b in itertools.pairwise(edges)
-        )
-        return np.asarray(sum(parts[1:], start=parts[0]))
+        No table of draws by rows is held, so that it takes any number of rows. It is what ArviZ's `loo` makes of
+        `to_arviz(weights=...)`.
 
-    def _part(self, x: FloatArray, first: int, last: int, keep: tuple[FloatArray, FloatArray] | None) -> FloatArray:
-        """Draws [first, last): their sums, and their rows of `keep`."""
-        return DrawMoments(self.problem, self.draws, first, last).sums(x, keep)
+        Parameters
+        ----------
+        weights : {"integrated", "drawn"}
+            Whether the network's weights are integrated out, with the row left aside, or are those of the drawn
+            functions; the first needs less luck.
+        r_eff : float, optional
+            Effective draws over draws; by default, on average over the quantities that are diagnosed.
+
+        Returns
+        -------
+        LeaveOneOut
+            elpd, se, p_loo; pointwise and pareto_k in the order of the rows as given; n_high_k.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from porbnet import PoRBNetRegressor
+        >>> x = np.linspace(0, 1, 40)[:, None]
+        >>> y = np.sin(6 * x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
+        >>> model = PoRBNetRegressor("constant", n_warmup=500, n_draws=500, random_state=0).fit(x, y)
+        >>> found = model.posterior_.loo()
+        >>> found.pointwise.shape, found.n_high_k
+        ((40,), 0)
+        """
+        from porbnet.posterior.leave_one_out import leave_one_out
+
+        return leave_one_out(self, weights, r_eff)
 
     def to_arviz(
         self,
@@ -291,6 +332,7 @@ class Posterior:
         n_prior: int = 500,
         weights: str = "drawn",
         random_state: RandomState = 0,
+        most_bytes: int = 2**30,
     ) -> Any:
         """The fit as an ArviZ DataTree, for `arviz_stats` and `arviz_plots`; needs `pip install "porbnet[arviz]"`.
 
@@ -309,6 +351,8 @@ class Posterior:
             for `loo` alone, where it is the more reliable of the two.
         random_state : int, Generator, SeedSequence, RandomState or None
             Of prior and predictive draws.
+        most_bytes : int, default 2**30
+            That the tables of draws by observations may take; more is refused. `Posterior.loo` needs none of them.
 
         Returns
         -------
@@ -318,34 +362,14 @@ class Posterior:
         """
         from porbnet.interop.arviz import to_arviz
 
-        return to_arviz(self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state)
+        return to_arviz(
+            self, grid, thin=thin, n_prior=n_prior, weights=weights, random_state=random_state, most_bytes=most_bytes
+        )
 
     def covariance(self, X: Any) -> FloatArray:
-        """Posterior covariance of f between points, shape (n_points, n_points): E[Φ P Φᵀ] + Cov[Φ m]."""
-        u = self.problem.scaling.inputs(_checks.points("X", X, self.n_dims))
-        mean, total = np.zeros(len(u)), np.zeros((len(u), len(u)))
-        given = DrawMoments(self.problem, self.draws, 0, len(self))
-        left: list[FloatArray] = []  # Φ P and Φ m of some draws, so that one product of large matrices adds them all
-        right: list[FloatArray] = []
-        for i in range(len(self)):
-            state = given.at(i)
-            units, n = state.units, state.units.n
-            design = np.empty((n + 1, len(u)))
-            design[0] = state.rows.has_bias
-            distance2 = np.zeros((n, len(u)))
-            for d in range(self.n_dims):
-                distance2 += np.subtract.outer(units.centers[:n, d], u[:, d]) ** 2
-            np.exp(-0.5 * units.scales[:n, None] ** 2 * distance2, out=design[1:])
-            conditional = units.mean[: n + 1] @ design
-            mean += conditional
-            left += [units.inverse[: n + 1, : n + 1] @ design, conditional[None]]
-            right += [design, conditional[None]]
-            if sum(map(len, left)) > _STACKED or i == len(self) - 1:
-                total += np.concatenate(left).T @ np.concatenate(right)
-                left, right = [], []
-        mean /= len(self)
-        covariance = (total / len(self) - np.outer(mean, mean)) * self.problem.scaling.y_scale**2
-        return np.asarray(0.5 * (covariance + covariance.T))
+        """Posterior covariance of f between points, shape (n_points, n_points)."""
+        points = _checks.points("X", X, self.n_dims)
+        return self.moments.covariance(self._standard(points)) * self.problem.scaling.y_scale**2
 
     def choose(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Rows of n draws chosen at random, without repeats as long as there are enough."""
@@ -357,9 +381,3 @@ class Posterior:
         """The networks of some draws."""
         networks = self.networks
         return Networks.of([networks[int(i)] for i in rows])
-
-
-def _unsorted(values: FloatArray, order: NDArray[np.int64]) -> FloatArray:
-    result = np.empty_like(values)
-    result[..., order] = values
-    return result
