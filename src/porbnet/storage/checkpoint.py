@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 import warnings
 from importlib import metadata
@@ -125,31 +126,58 @@ class ChainFiles:
         self._written = time.monotonic()
 
 
-def begin(folder: str | os.PathLike[str], start: Start, root: np.random.SeedSequence, every: float) -> Checkpoint:
+def begin(
+    folder: str | os.PathLike[str], start: Start, root: np.random.SeedSequence, every: float, replace: bool = False
+) -> Checkpoint:
     """Make the folder and write what the fit starts from.
+
+    Parameters
+    ----------
+    folder : str or path
+    start : Start
+    root : SeedSequence
+    every : float
+        Seconds between checkpoints of a chain.
+    replace : bool
+        Whether a checkpoint that is there gives way, unless a process works on it.
 
     Raises
     ------
     StatementError
-        If the folder holds a checkpoint already.
+        If the folder holds a checkpoint already, and that is not to be replaced.
     StorageError
-        If it cannot be made or written to.
+        If it cannot be made or written to, or a process works on what is to be replaced.
     """
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        occupied = (place / "fit.npz").exists()
+        occupied = (place / "fit.npz").exists() or any(place.glob("chain*.npz"))
     except OSError as error:
         raise StorageError(f"checkpoint={str(place)!r} could not be made: {archive.reason(error)}") from error
-    if occupied:
+    if occupied and not replace:
         raise StatementError(
             f"checkpoint={str(place)!r} holds a checkpoint already: it must be a new folder; "
             f"porbnet.resume({str(place)!r}) goes on with what is there"
         )
     arrays: Arrays = {}
     header = {"start": start_header(start, arrays), "seed": encode_seed(root), "software": _software()}
-    archive.write(place / "fit.npz", _FIT, VERSION, header, arrays)
+    with locked(place) if occupied else contextlib.nullcontext():
+        # chains of the old fit go only when the new one is on disk, and before it has the name that counts
+        archive.write(place / "next-fit.npz", _FIT, VERSION, header, arrays)
+        try:
+            for path in place.glob("chain*.npz"):
+                path.unlink(missing_ok=True)
+            os.replace(place / "next-fit.npz", place / "fit.npz")
+        except OSError as error:
+            raise StorageError(f"{str(place)!r} could not be replaced: {archive.reason(error)}") from error
     return Checkpoint(place, start.problem, every)
+
+
+def discard(folder: str | os.PathLike[str]) -> None:
+    """Remove a checkpoint that is not needed any more, unless a process works on it."""
+    if Path(folder).is_dir():
+        with contextlib.suppress(StorageError), locked(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def reopen(
