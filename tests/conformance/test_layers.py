@@ -37,7 +37,19 @@ ROOMS = (
 RANKS = {name: rank for rank, name in enumerate(ROOMS)}
 
 # Inside `sampling`: what both samplers stand on, then the samplers, which do not know of each other, then their names.
-INSIDE = ("problem", "draws", "stored", "chain", "draw_state", "moves", "driver", "collapsed", "published", "samplers")
+INSIDE = (
+    "problem",
+    "draws",
+    "stored",
+    "chain",
+    "soundness",
+    "draw_state",
+    "moves",
+    "driver",
+    "collapsed",
+    "published",
+    "samplers",
+)
 APART = {("collapsed", "published"), ("published", "collapsed")}
 
 

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from porbnet.errors import ModelFileError, PorbnetError, PorbnetWarning, StatementError, StorageError
+from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import Chain
 from porbnet.sampling.problem import Problem
+from porbnet.sampling.soundness import check_snapshot
 from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode_seed, encode_seed
 from porbnet.storage.model import read_draws
@@ -86,23 +88,29 @@ class ChainFiles:
             return 0.0
         found = archive.read(path, _STATE, VERSION)
         lengths, seconds = found.header.get("lengths"), found.header.get("seconds")
-        sound = isinstance(lengths, list) and all(isinstance(n, int) and n > 0 for n in lengths)
+        sound = isinstance(lengths, list) and all(type(n) is int and 0 < n < 2**53 for n in lengths)
         if not sound or not isinstance(seconds, int | float) or not 0 <= seconds < 1e15:
             raise ModelFileError(f"{str(path)!r} is refused: it does not say which draws belong to it")
         pieces = [self._piece(number, length) for number, length in enumerate(lengths or [], start=1)]
         draws = ChainDraws.joined(pieces, self.problem.scaling.n_dims)
         try:
+            if isinstance(chain, BaseChain):
+                check_snapshot(found.arrays, chain.snapshot(), chain, len(draws))
             chain.restore(found.arrays, draws)
-        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError) as error:
             raise ModelFileError(f"{str(path)!r} is refused: it is not the state of this chain ({error})") from error
         self._lengths = list(lengths or [])
         return float(seconds)
 
     def _piece(self, number: int, length: int) -> ChainDraws:
         path = self._draws_path(number)
-        draws = read_draws(archive.read(path, _DRAWS, VERSION).arrays, self.problem)
-        if len(draws) != length:
-            raise ModelFileError(f"{str(path)!r} is refused: it has {len(draws)} draws, not {length}")
+        found = archive.read(path, _DRAWS, VERSION)
+        try:
+            draws = read_draws(found.arrays, self.problem)
+            if len(draws) != length:
+                raise ModelFileError(f"it has {len(draws)} draws, not {length}")
+        except ModelFileError as error:
+            raise ModelFileError(f"{str(path)!r} is refused: {error}") from error
         return draws
 
     def due(self) -> bool:
