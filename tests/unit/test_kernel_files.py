@@ -193,6 +193,17 @@ def test_kernels_of_one_factory_are_told_apart(cache):
     assert len(files(cache)) == 2
 
 
+def test_kernels_typed_at_a_prompt_are_kept(cache):
+    def typed(text):
+        names = {"__name__": "__main__"}
+        exec(compile(text, "<stdin>", "exec"), names)
+        return names["typed"]
+
+    assert kept(typed("def typed(x):\n    return x + 1.0")) == (3.0, False)
+    assert kept(typed("def typed(x):\n    return x + 2.0")) == (4.0, False)
+    assert kept(typed("def typed(x):\n    return x + 1.0")) == (3.0, True)
+
+
 def test_what_cannot_be_told_is_not_kept(cache):
     odd = [1.0]  # may change at any time
 

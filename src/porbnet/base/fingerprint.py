@@ -8,6 +8,7 @@ package it takes in the text too, where rules for the compiler may stand that th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import types
@@ -43,7 +44,7 @@ def fingerprint(function: Callable[..., Any]) -> str | None:
     walk = _Walk()
     try:
         walk.visit(function, ())
-    except (_Unknown, OSError, RecursionError, ValueError):  # the last of a closure that is not filled yet
+    except (_Unknown, RecursionError, ValueError):  # the last of a closure that is not filled yet
         return None
     return walk.digest.hexdigest()
 
@@ -130,13 +131,11 @@ class _Walk:
         """The file that a function or class outside this package stands in."""
         if _root(value) == PACKAGE:
             return
-        try:
+        with contextlib.suppress(TypeError, OSError):  # typed at a prompt or in a notebook: its code is all there is
             name = inspect.getfile(value)
-        except TypeError:  # typed at a prompt: its code is all there is
-            return
-        if name not in self._files and not name.startswith("<"):
-            self._files.add(name)
-            self.say("text", hashlib.sha256(Path(name).read_bytes()).hexdigest())
+            if name not in self._files:
+                self._files.add(name)
+                self.say("text", hashlib.sha256(Path(name).read_bytes()).hexdigest())
 
 
 def _plain(value: Any) -> Any:
