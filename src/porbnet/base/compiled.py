@@ -11,58 +11,33 @@ With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import struct
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
+from porbnet.base.fingerprint import fingerprint
+from porbnet.base.kernel_files import UNKEPT, KernelFiles
 from porbnet.base.linked import entry, linked, mark, overload_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLAIN = bool(getattr(numba.config, "DISABLE_JIT", False))
-_KERNEL_SOURCES = (
-    "base/*.py",
-    "functions/*.py",
-    "kernels/*.py",
-    "likelihood/*.py",
-    "sampling/*/*.py",
-    "posterior/*.py",
-)
 # sums may be reordered, NaN and inf keep their meaning
 _REORDERED = {"contract", "reassoc", "nsz"}
 _IN_ORDER = {"contract"}
 
 
-def _package_stamp() -> str:
-    """A digest of the sources that kernels are made of, for the cache of compiled kernels."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for pattern in _KERNEL_SOURCES:
-        for path in sorted(package.glob(pattern)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-_STAMP = _package_stamp()
-
-
 def kernel(function: Function) -> Function:
     """Compile a kernel that Python calls: kept on disk, without the GIL; it makes no arrays of its own."""
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": _REORDERED, "_nrt": False}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": _REORDERED, "_nrt": False}
     dispatcher = entry(function, **options)
-    # Numba looks only at the kernel's own file to see whether its cache is stale. Kernels call kernels in other files,
-    # so that a change there would go unnoticed: the stamp of all of them is added.
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
-        cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    if not PLAIN:
+        dispatcher._cache = KernelFiles(function)  # in place of Numba's, which can serve an old kernel for a new one
     return cast(Function, dispatcher)
 
 
@@ -96,13 +71,8 @@ def is_cold(function: Callable[..., Any]) -> bool:
         return False
     if function.signatures:
         return False
-    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    if cache_file is None:
-        return True
-    try:
-        return not cache_file._load_index()
-    except Exception:  # Numba's own affair; the answer is only used for a message
-        return True
+    kept = getattr(function, "_cache", None)
+    return not (isinstance(kept, KernelFiles) and kept.any())
 
 
 _announced = False
@@ -133,28 +103,22 @@ class Passed:
     ----------
     function : an `inner` kernel that takes (state, rng) or (state,)
 
-    The kernel it is passed to is compiled for it, and found again on disk by its name and the source of its module.
+    The kernel it is passed to is compiled for it, and found again on disk by its name and all that it refers to.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         python = getattr(function, "py_func", function)
-        name = f"{python.__module__}.{python.__qualname__}:{_digest(python)}"
+        made_from = fingerprint(function)
+        if made_from is None:  # told apart within this process, which keeps it alive; none of it goes to disk
+            made_from = f"{UNKEPT} {id(function)}"
+        name = f"{python.__module__}.{python.__qualname__}:{made_from[:24]}"
         _PASSED[name] = function
         self._numba_type_ = PassedType(name)
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it, as plain Python does."""
         return self.function(*arguments)
-
-
-def _digest(python: Callable[..., Any]) -> str:
-    try:
-        text = Path(inspect.getfile(python)).read_bytes()
-    except (TypeError, OSError):  # typed at a prompt
-        code = python.__code__
-        text = repr((code.co_code, code.co_consts, code.co_names)).encode()
-    return hashlib.sha256(text).hexdigest()[:12]
 
 
 def apply(passed: Any, state: Any, rng: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shlex
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +55,7 @@ def _quoted(path: Path) -> str:
 def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> dict[str, Any]:
     """All files of a fit; the checkpoint goes when the model is safe."""
     from porbnet.cli import document, pictures, report
+    from porbnet.storage.checkpoint import discard
 
     model.set_params(checkpoint=None)
     model.save(out / "model.npz")
@@ -76,7 +76,7 @@ def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> 
     title = f"{found['output']} given {', '.join(found['inputs'])}"
     (out / "report.html").write_text(report.html(model, found, title, images), encoding="utf-8")
     files.append("report.html")
-    shutil.rmtree(out / CHECKPOINT, ignore_errors=True)
+    discard(out / CHECKPOINT)  # unless someone has begun another fit there meanwhile
     return {
         "command": command,
         "porbnet": version(),

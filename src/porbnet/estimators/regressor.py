@@ -120,6 +120,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    _replaces_checkpoint = False  # whether a fit may begin anew where the checkpoint of another is
+
     def __init__(
         self,
         lengthscale: Any = "learned",
@@ -204,7 +206,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return self._sample(problem, offset, root, None)
         from porbnet.storage import checkpoint
 
-        keeper = checkpoint.begin(self.checkpoint, self._start(problem, offset), root, self.checkpoint_seconds)
+        keeper = checkpoint.begin(
+            self.checkpoint, self._start(problem, offset), root, self.checkpoint_seconds, self._replaces_checkpoint
+        )
         return self._sample(problem, offset, root, keeper)
 
     def _sample(

@@ -36,6 +36,7 @@ def warmup() -> Iterator[tuple[str, float]]:
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such a fit says nothing
+            warnings.filterwarnings("always", "compiled code cannot be kept")  # in vain, then
             model = PoRBNetRegressor(
                 **stated, n_chains=1, n_warmup=2, n_draws=2, thin=1, n_jobs=1, random_state=0, progress=False
             ).fit(x, y)

@@ -70,6 +70,14 @@ class BaseChain(ABC):
         """Complete what a call of `_run` has stored."""
 
     @property
+    def rows(self) -> Problem:
+        """The problem with the rows that the chain works on."""
+        return self.problem
+
+    def prepare(self, snapshot: dict[str, NDArray[Any]]) -> None:  # noqa: B027 (some have nothing to prepare)
+        """Take the form that a snapshot, perhaps from a stranger, is for; `ValueError` if that cannot be."""
+
+    @property
     def total_sweeps(self) -> int:
         """Sweeps that the chain is to make in all."""
         return self.n_warmup + self.n_draws * self.thin

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 import warnings
 from importlib import metadata
@@ -21,15 +22,17 @@ from typing import Any
 import numpy as np
 
 from porbnet.errors import ModelFileError, PorbnetError, PorbnetWarning, StatementError, StorageError
+from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import Chain
 from porbnet.sampling.problem import Problem
+from porbnet.sampling.soundness import check_snapshot
 from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode_seed, encode_seed
 from porbnet.storage.model import read_draws
 from porbnet.storage.start import Start, read_start, start_header
 
-VERSION = 1
+VERSION = 2
 _FIT, _STATE, _DRAWS = "porbnet checkpoint", "porbnet chain", "porbnet draws"
 
 
@@ -85,23 +88,30 @@ class ChainFiles:
             return 0.0
         found = archive.read(path, _STATE, VERSION)
         lengths, seconds = found.header.get("lengths"), found.header.get("seconds")
-        sound = isinstance(lengths, list) and all(isinstance(n, int) and n > 0 for n in lengths)
+        sound = isinstance(lengths, list) and all(type(n) is int and 0 < n < 2**53 for n in lengths)
         if not sound or not isinstance(seconds, int | float) or not 0 <= seconds < 1e15:
             raise ModelFileError(f"{str(path)!r} is refused: it does not say which draws belong to it")
         pieces = [self._piece(number, length) for number, length in enumerate(lengths or [], start=1)]
         draws = ChainDraws.joined(pieces, self.problem.scaling.n_dims)
         try:
+            if isinstance(chain, BaseChain):
+                chain.prepare(found.arrays)
+                check_snapshot(found.arrays, chain.snapshot(), chain, len(draws))
             chain.restore(found.arrays, draws)
-        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError) as error:
             raise ModelFileError(f"{str(path)!r} is refused: it is not the state of this chain ({error})") from error
         self._lengths = list(lengths or [])
         return float(seconds)
 
     def _piece(self, number: int, length: int) -> ChainDraws:
         path = self._draws_path(number)
-        draws = read_draws(archive.read(path, _DRAWS, VERSION).arrays, self.problem)
-        if len(draws) != length:
-            raise ModelFileError(f"{str(path)!r} is refused: it has {len(draws)} draws, not {length}")
+        found = archive.read(path, _DRAWS, VERSION)
+        try:
+            draws = read_draws(found.arrays, self.problem)
+            if len(draws) != length:
+                raise ModelFileError(f"it has {len(draws)} draws, not {length}")
+        except ModelFileError as error:
+            raise ModelFileError(f"{str(path)!r} is refused: {error}") from error
         return draws
 
     def due(self) -> bool:
@@ -125,31 +135,58 @@ class ChainFiles:
         self._written = time.monotonic()
 
 
-def begin(folder: str | os.PathLike[str], start: Start, root: np.random.SeedSequence, every: float) -> Checkpoint:
+def begin(
+    folder: str | os.PathLike[str], start: Start, root: np.random.SeedSequence, every: float, replace: bool = False
+) -> Checkpoint:
     """Make the folder and write what the fit starts from.
+
+    Parameters
+    ----------
+    folder : str or path
+    start : Start
+    root : SeedSequence
+    every : float
+        Seconds between checkpoints of a chain.
+    replace : bool
+        Whether a checkpoint that is there gives way, unless a process works on it.
 
     Raises
     ------
     StatementError
-        If the folder holds a checkpoint already.
+        If the folder holds a checkpoint already, and that is not to be replaced.
     StorageError
-        If it cannot be made or written to.
+        If it cannot be made or written to, or a process works on what is to be replaced.
     """
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        occupied = (place / "fit.npz").exists()
+        occupied = (place / "fit.npz").exists() or any(place.glob("chain*.npz"))
     except OSError as error:
         raise StorageError(f"checkpoint={str(place)!r} could not be made: {archive.reason(error)}") from error
-    if occupied:
+    if occupied and not replace:
         raise StatementError(
             f"checkpoint={str(place)!r} holds a checkpoint already: it must be a new folder; "
             f"porbnet.resume({str(place)!r}) goes on with what is there"
         )
     arrays: Arrays = {}
     header = {"start": start_header(start, arrays), "seed": encode_seed(root), "software": _software()}
-    archive.write(place / "fit.npz", _FIT, VERSION, header, arrays)
+    with locked(place) if occupied else contextlib.nullcontext():
+        # chains of the old fit go only when the new one is on disk, and before it has the name that counts
+        archive.write(place / "next-fit.npz", _FIT, VERSION, header, arrays)
+        try:
+            for path in place.glob("chain*.npz"):
+                path.unlink(missing_ok=True)
+            os.replace(place / "next-fit.npz", place / "fit.npz")
+        except OSError as error:
+            raise StorageError(f"{str(place)!r} could not be replaced: {archive.reason(error)}") from error
     return Checkpoint(place, start.problem, every)
+
+
+def discard(folder: str | os.PathLike[str]) -> None:
+    """Remove a checkpoint that is not needed any more, unless a process works on it."""
+    if Path(folder).is_dir():
+        with contextlib.suppress(StorageError), locked(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def reopen(

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from porbnet.base.checks import FloatArray
 from porbnet.errors import ModelFileError
 from porbnet.posterior.diagnostics import Diagnostics, Row
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.draws import PER_UNIT, ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
+from porbnet.sampling.soundness import check_draws
 from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode, encode
 from porbnet.storage.start import PER_ROW, Start, read_start, start_header
@@ -26,7 +26,6 @@ _CHAIN = ("acceptance", "n_forced", "drift", "seconds")
 _ARRAYS = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _FIELDS)}
 _DRAWS_1 = (*(n for n in _FIELDS if n not in ("curves", "kept", "owner")), "intensity_z", "noise_z", "row_weight")
 _ARRAYS_1 = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _DRAWS_1)}
-_SLACK = 1e-9  # of the box's edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +149,14 @@ def read_draws(arrays: Arrays, problem: Problem, prefix: str = "draws.") -> Chai
     counts, owner = found["counts"], found["owner"]
     if n and (counts.min() < 0 or counts.max() > total or int(counts.sum()) != total):
         raise ModelFileError("its numbers of units do not add up to its units")
-    if np.any(found["values"] <= 0) or np.any(found["relative"] <= 0) or not likelihood.kept_is_sound(found["kept"]):
-        raise ModelFileError("its draws have a noise, amplitude, level or weight that is not above zero")
     if total and (owner.min() < 0 or owner.max() >= len(problem.components)):
         raise ModelFileError("its draws have units of a component that is not there")
-    for i, component in enumerate(problem.components):
-        _check_centers(found["centers"][owner == i, : len(component.x)], component.widths)
-    return ChainDraws(**found)
-
-
-def _check_centers(centers: FloatArray, widths: FloatArray) -> None:
-    if np.any(centers < -_SLACK) or np.any(centers > widths * (1.0 + _SLACK)):
-        raise ModelFileError("its draws have units outside the region")
+    draws = ChainDraws(**found)
+    try:
+        check_draws(draws, problem)
+    except ValueError as error:
+        raise ModelFileError(f"it has {error}") from error
+    return draws
 
 
 def _diagnostics(stated: Any) -> Diagnostics:

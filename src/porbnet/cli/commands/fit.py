@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,20 +92,21 @@ def command(
     }  # fmt: skip
     from porbnet.cli.output import finish
 
-    finish(lambda: _fit(rows, folder, parameters | running), folder, "fit", as_json, quiet)
+    finish(lambda: _fit(rows, folder, parameters | running, overwrite), folder, "fit", as_json, quiet)
 
 
-def _fit(rows: Observations, folder: Path, parameters: dict[str, Any]) -> Any:
+def _fit(rows: Observations, folder: Path, parameters: dict[str, Any], overwrite: bool) -> Any:
     from porbnet.cli.output import CHECKPOINT
     from porbnet.estimators.regressor import PoRBNetRegressor
 
     model = PoRBNetRegressor(**parameters, checkpoint=folder / CHECKPOINT)
     model.labels_ = rows.names
+    model._replaces_checkpoint = overwrite  # when all is checked; an earlier model stays until the new one is written
     return model.fit(rows.X, rows.y)
 
 
 def _folder(out: Path | None, data: str, overwrite: bool) -> Path:
-    """The folder of results, which must not hold an earlier fit."""
+    """The folder of results, which must not hold an earlier fit if that is not to be replaced. Nothing is touched."""
     from porbnet.cli.output import CHECKPOINT
     from porbnet.errors import StatementError
 
@@ -114,9 +114,8 @@ def _folder(out: Path | None, data: str, overwrite: bool) -> Path:
     if folder.exists() and not folder.is_dir():
         raise StatementError(f"--out {str(folder)!r} is a file: it must be a folder")
     if overwrite:
-        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-        (folder / "model.npz").unlink(missing_ok=True)
-    if (folder / CHECKPOINT).exists():
+        return folder
+    if (folder / CHECKPOINT / "fit.npz").exists():
         raise StatementError(
             f"{str(folder)!r} holds a fit that is not finished: `porbnet resume {folder}` goes on with it, "
             "--overwrite starts anew"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from porbnet.cli.common import Json, Quiet, note, show
+from porbnet.cli.common import Json, Quiet, gathered_warnings, note, show
 
 
 def command(quiet: Quiet = False, as_json: Json = False) -> None:
@@ -22,8 +22,11 @@ def command(quiet: Quiet = False, as_json: Json = False) -> None:
     from porbnet.estimators.warmup import warmup
 
     began, parts = time.perf_counter(), []
-    for name, seconds in warmup():
-        note(f"  {name}: {seconds:.1f} s", quiet)
-        parts.append({"name": name, "cpu_seconds": seconds})
+    with gathered_warnings() as said:
+        for name, seconds in warmup():
+            note(f"  {name}: {seconds:.1f} s", quiet)
+            parts.append({"name": name, "cpu_seconds": seconds})
+    for text in said:
+        note(f"warning: {text}", quiet)
     found = {"command": "warmup", "parts": parts, "seconds": time.perf_counter() - began}
     show(found, f"compiled for this machine in {found['seconds']:.1f} s", as_json, quiet)

@@ -30,6 +30,8 @@ _CARRIED = ("moment", "mean", "order", "first", "ordered")
 MOST_SQUARE, MOST_SQUARE_BEYOND = 90, 120
 STILL_PACKED = 0.7
 _PER_ROW = 48  # of a packed Gram matrix, entries to begin with
+_MOST_SCALE = 1e12  # of units, over the region's size
+_MOST_BYTES = 2**36  # that room for units may take
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class Sizes:
         """For so many units, a proposal having no fewer."""
         room = _PER_ROW * units if packed and n_dims == 1 else units * (units + 1) // 2 + 1
         return cls(units, room if packed else 0, units, room, marks)
+
+    def are_sound(self, n_points: int) -> bool:
+        """Whether numbers from a file can be sizes."""
+        whole = all(0 <= n < 2**31 for n in astuple(self)) and 0 < self.units <= self.trial and 0 < self.room
+        square = 0 if self.packed else 3 * (self.units + 33) ** 2
+        needed = 8 * (
+            square + self.packed + 2 * self.room + 4 * self.marks + (self.units + self.trial) * (n_points + 20)
+        )
+        return whole and self.packed <= self.room and needed < _MOST_BYTES
 
     def larger(self, other: Sizes) -> Sizes:
         """The larger of both in every respect."""
@@ -125,6 +136,11 @@ class CollapsedChain(BaseChain):
         while self.state.units.lacking:
             self._resize(replace(self.sizes, packed=2 * self.sizes.packed, room=2 * self.sizes.room))
             self._call(START)
+
+    @property
+    def rows(self) -> Problem:
+        """The problem with the rows that the chain works on."""
+        return self.lean
 
     @property
     def _room(self) -> float:
@@ -316,11 +332,21 @@ class CollapsedChain(BaseChain):
         saved["units.columns"] = np.concatenate([*windows, np.empty(0)])
         return saved
 
+    def prepare(self, snapshot: dict[str, NDArray[Any]]) -> None:
+        """Rows and room as a snapshot has them."""
+        scales, sizes = snapshot["sharpness"], snapshot["sizes"]
+        if self.sharpness is not None:
+            if scales.shape != self.sharpness.scales.shape or not np.all((scales > 0) & (scales < _MOST_SCALE)):
+                raise ValueError("sharpness is not that of units over this region")
+            self._sharpen(replace(self.sharpness, scales=scales.astype(np.float64)))
+        wanted = Sizes(*(int(v) for v in sizes.ravel()[:5])) if sizes.dtype.kind == "i" and sizes.size == 5 else None
+        if wanted is None or not wanted.are_sound(self.lean.n_points):
+            raise ValueError(f"sizes asks for room that no chain has: {sizes.tolist()}")
+        self._resize(wanted)
+
     def restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
         """Continue from a snapshot and the draws made by then, bit for bit."""
-        if self.sharpness is not None:
-            self._sharpen(replace(self.sharpness, scales=snapshot["sharpness"]))
-        self._resize(Sizes(*(int(v) for v in snapshot["sizes"])))
+        self.prepare(snapshot)
         self.state.restore(snapshot)
         self._put_back(snapshot)
         self._own_restore(snapshot, draws)
