@@ -87,7 +87,7 @@ def _porbnet(
 ) -> tuple[Any, FloatArray, FloatArray, bool]:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
-    kind = "constant" if name == "porbnet-constant" else "learned"
+    kind: Any = "constant" if name == "porbnet-constant" else "learned"
     model = PoRBNetRegressor(kind, **sampling, n_jobs=1, random_state=seed, progress=False).fit(X, y)
     samples = np.sort(model.sample_y(X_new, _SAMPLES, random_state=seed), axis=1)
     n = samples.shape[1]
