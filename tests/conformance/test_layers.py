@@ -42,7 +42,7 @@ APART = {("collapsed", "published"), ("published", "collapsed")}
 
 
 # Methods that hand over to what lies to their right: imported when they are called, and nowhere else.
-HANDOVERS = {("posterior", "interop"), ("estimators", "show")}
+HANDOVERS = {("posterior", "interop"), ("estimators", "show"), ("estimators", "plot")}
 
 
 def files():

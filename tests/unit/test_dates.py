@@ -169,7 +169,7 @@ def test_lengthscale_and_region_in_time(tmp_path):
     assert model.prior_.region.bounds.tolist() == [[-62.0, 303.0]]
     model.save(tmp_path / "m.npz")
     assert porbnet.load(tmp_path / "m.npz").region == [[-62.0, 303.0]]
-    with pytest.raises(StatementError, match="lengthscale=.*a time span needs one input, of dates"):
+    with pytest.raises(StatementError, match=r"lengthscale=.*a time span needs one input, of dates"):
         quiet_fit(DAYS[:, None], VALUES, **QUICK, lengthscale=spans[0])
 
 
@@ -210,7 +210,7 @@ def test_refused_when_predicting(name, plain):
 def test_masked_outputs_weights_and_noise():
     masked = np.ma.masked_less(VALUES, 0.0)
     model = porbnet.PoRBNetRegressor(**SHORT)
-    with pytest.raises(StatementError, match="y is a masked array with .* masked values"):
+    with pytest.raises(StatementError, match=r"y is a masked array with .* masked values"):
         model.fit(DAYS[:, None], masked)
     with pytest.raises(StatementError, match="sample_weight is a masked array"):
         model.fit(DAYS[:, None], VALUES, np.ma.masked_less(np.arange(40.0), 3.0))
@@ -222,7 +222,7 @@ def test_masked_outputs_weights_and_noise():
 
 @pytest.mark.parametrize("y", [DATES, pandas.Series(DATES), list("ab" * 20), pandas.Series(["a", "b"] * 20)])
 def test_outputs_that_are_no_numbers(y):
-    with pytest.raises(StatementError, match="y holds .*: it must be numbers"):
+    with pytest.raises(StatementError, match=r"y holds .*: it must be numbers"):
         porbnet.PoRBNetRegressor(**SHORT).fit(DAYS[:, None], y)
 
 

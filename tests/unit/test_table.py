@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from porbnet.cli.table import observations, parse, read_table
+from porbnet.cli.reading import parse, read_table
+from porbnet.cli.table import observations
 from porbnet.errors import StatementError
 
 
@@ -87,7 +88,12 @@ def test_missing_values_elsewhere_do_not_matter():
         ("a,b\n1,two\n", "line 2 of column 'b' is 'two': it must be a number"),
         ("a,b\n1,inf\n", "line 2 of column 'b' is infinite"),
         ("a\n1\n2\n", "one column"),
-        ("a,b\n2020-01-01,2\n", "'2020-01-01': it must be a number"),
+        ("a,b\n2020-01-01,2\nsoon,3\n", "line 3 of column 'a' is 'soon': it is not a date like 2024-03-31"),
+        ("a,b\n1,2020-01-01\n", "column 'b' holds dates: the output must be numbers"),
+        (
+            "a,b\nnorth,1\nsouth,2\n",
+            "line 2 of column 'a' is 'north': it must be a number; the column holds text: encode",
+        ),
     ],
 )
 def test_complaints(text, message):
@@ -101,7 +107,7 @@ def test_files(tmp_path):
     with pytest.raises(StatementError, match="No such file"):
         read_table(str(tmp_path / "b.csv"))
     (tmp_path / "c.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StatementError, match="not text in UTF-8"):
+    with pytest.raises(StatementError, match="not text in UTF-8, UTF-16 or Latin-1"):
         read_table(str(tmp_path / "c.csv"))
     with pytest.raises(StatementError, match="directory"):
         read_table(str(tmp_path))
@@ -127,5 +133,5 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     monkeypatch.setitem(sys.modules, "pyarrow.feather", None)
-    with pytest.raises(StatementError, match="pip install pyarrow"):
+    with pytest.raises(StatementError, match=r"pip install 'porbnet\[tables\]'"):
         read_table(str(tmp_path / "a.parquet"))

@@ -48,7 +48,7 @@ def cross_validate(
     tasks = [(name, i) for name in names for i in range(folds)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence is counted; a GP at the edge of its bounds is what ML-II gives
-        scores = Parallel(n_jobs=jobs, prefer="threads")(
+        scores = Parallel(n_jobs=min(jobs, len(tasks)), prefer="threads")(
             delayed(_score)(name, X, y, parts[i], seed + i, sampling) for name, i in tasks
         )
     methods = []

@@ -63,7 +63,7 @@ def as_numbers(X: Any, known: Calendars | None = None, *, fitted: bool = False) 
     if columns is None:
         return X, known
     names, values = columns
-    found = [_dates(name, column) for name, column in zip(names, values, strict=True)]
+    found = [dates_of(name, column) for name, column in zip(names, values, strict=True)]
     if isinstance(X, Columns):
         numeric = [c if isinstance(c, np.ndarray) else np.empty(0) for c in X.values]
         calendars = _calendars(names, found, known, fitted)
@@ -139,7 +139,7 @@ def _ends(pair: Any, calendar: Calendar | None) -> Any:
     """Ends of a region, where they are dates as numbers."""
     if calendar is None or not isinstance(pair, list | tuple | np.ndarray):
         return pair
-    dates = _dates("region", np.asarray(list(pair), dtype=object))
+    dates = dates_of("region", np.asarray(list(pair), dtype=object))
     if dates is None:
         return pair
     if dates.zoned != calendar.zoned:
@@ -231,12 +231,15 @@ def _replaced(X: Any, i: int, numbers: FloatArray) -> Any:
     return array
 
 
-def _dates(name: str, column: Any) -> Dates | None:
-    """The dates of a column; None if it may hold numbers. Time spans, categories and words are refused."""
+def dates_of(name: str, column: Any, where: str | None = None) -> Dates | None:
+    """The dates of a column; None if it may hold numbers. Time spans, categories and words are refused.
+
+    where : how messages call it
+    """
     if isinstance(column, Dates):
         return column
     kind = str(getattr(column, "dtype", getattr(column, "type", "")))
-    where = f"column {name!r} of X"
+    where = f"column {name!r} of X" if where is None else where
     if kind.startswith(("category", "Categorical", "Enum", "dictionary")):
         raise StatementError(f"{where} is categorical: {_ENCODE}, or leave it out")
     if kind.startswith(("timedelta", "duration", "Duration", "<m8", "time32", "time64", "Time")):

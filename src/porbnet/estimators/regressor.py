@@ -510,6 +510,24 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         return describe(self)
 
+    def plot(self) -> Any:
+        """The picture that suits the fit, with its data: curves of one input, maps of two, else partial dependence.
+
+        Returns
+        -------
+        array of matplotlib Axes
+            Of a new figure; `porbnet.plot` has these and more, one by one.
+        """
+        check_is_fitted(self, "posterior_")
+        from porbnet.plot.overview import overview
+
+        return overview(self)
+
+    def to_arviz(self, grid: Any = None, **options: Any) -> Any:
+        """The fit as an ArviZ DataTree; parameters are those of `posterior_.to_arviz`."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.to_arviz(grid, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit to one file, which `porbnet.load` reads: statement, data, draws and diagnostics.
 
