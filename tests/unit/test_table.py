@@ -92,7 +92,7 @@ def test_missing_values_elsewhere_do_not_matter():
         ("a,b\n1,2020-01-01\n", "column 'b' holds dates: the output must be numbers"),
         (
             "a,b\nnorth,1\nsouth,2\n",
-            "line 2 of column 'a' is 'north': it must be a number; the column holds text: encode",
+            "line 2 of column 'a' is 'north': it must be a number; the column holds text",
         ),
     ],
 )

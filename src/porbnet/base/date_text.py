@@ -12,8 +12,8 @@ import numpy as np
 from porbnet.base.dates import Instants
 
 _MONTH = re.compile(r"\d{4}-\d{2}")
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
-_TURNED = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ,]+(.+))?")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{1,2}:.*)?")
+_TURNED = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ,]+(\d{1,2}:.+))?")
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from porbnet.cli.cells import Column, to_column
 from porbnet.errors import StatementError
 from porbnet.estimators.inputs import Columns, dates_of
 
+_MOST_INPUTS = 100  # that are taken without being asked for
 _LISTED = 8  # rows or names in a message
 
 
@@ -129,6 +130,8 @@ def observations(
     kept = ~missing
     if not kept.any():
         raise StatementError("no row is left: every one has a missing value")
+    if with_output and kept.sum() < 2:
+        raise StatementError("there is one row, but a fit needs two or more")
     values = [_taken(c.values, kept) for c in columns]
     output = None if target is None else values.pop()
     dated = any(isinstance(v, Dates) for v in values)
@@ -146,6 +149,8 @@ def _chosen(table: TableData, x: list[str] | None, y: str | None, with_output: b
         if y is None and wanted and wanted[-1] == target and len(names) > 1:
             target = next((i for i in range(len(names) - 1, -1, -1) if i not in wanted), target)
     inputs = wanted or [i for i in range(len(names)) if i != target]
+    if not wanted and len(inputs) > _MOST_INPUTS:
+        raise StatementError(f"there are {len(inputs):,} columns that could be inputs: choose some with --x")
     if not inputs:
         raise StatementError(f"there is one column ({names[0]!r}), but a fit needs an input and an output")
     if target in inputs or len(set(inputs)) != len(inputs):
