@@ -34,8 +34,8 @@ def test_forms_of_the_same_table(text):
 def test_without_names():
     assert columns("1,2\n3,4\n") == ([[1.0], [3.0]], [2.0, 4.0], ["1", "2"])
     assert columns("1,2\n3,4\n", x=["2"], y="1") == ([[2.0], [4.0]], [1.0, 3.0], ["2", "1"])
-    assert columns("NA,2\n3,4\n", drop=True)[0] == [[3.0]]
-    assert columns("2020,2021\n3,4\n", header=True)[2] == ["2020", "2021"]
+    assert columns("NA,2\n3,4\n5,6\n", drop=True)[0] == [[3.0], [5.0]]
+    assert columns("2020,2021\n3,4\n5,6\n", header=True)[2] == ["2020", "2021"]
     with pytest.raises(StatementError, match="line 1 of column '1' is 'a'"):
         columns("a,b\n3,4\n", header=False)
 
