@@ -317,7 +317,11 @@ def test_names_in_the_report_are_escaped(place, tmp_path, inside):
         (["fit"], 2, "DATA"),
         (["summary", "crash.csv"], 1, "error: 'crash.csv' is refused: porbnet did not write it"),
         (["summary", "nowhere"], 1, "No such file or directory"),
-        (["predict", "crash-fit", "holes.csv"], 1, "the model's inputs are 'time', but the table has 'a', 'b'"),
+        (
+            ["predict", "crash-fit", "holes.csv"],
+            1,
+            "no column 'time', which the model was fitted to",
+        ),
         (["predict", "crash-fit", "crash.csv", "--of", "z"], 1, "of='z' is not allowed"),
         (["predict", "crash-fit", "crash.csv", "--coverage", "2"], 1, "coverage=2.0 is not allowed"),
         (["plot", "crash-fit", "--out", "a.docx"], 1, "must end in .png, .svg, .pdf"),

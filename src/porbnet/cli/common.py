@@ -89,8 +89,10 @@ def gathered_warnings() -> Iterator[list[str]]:
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield said
-    said.extend(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, PorbnetWarning)))
+        try:
+            yield said
+        finally:
+            said.extend(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, PorbnetWarning)))
 
 
 def numbers(name: str, text: str, words: tuple[str, ...] = ()) -> Any:

@@ -65,7 +65,10 @@ def fit(
         centers = along(model, 0, centers[(centers >= places[0, 0]) & (centers <= places[-1, 0])])
         style: dict[str, Any] = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
         edge = ax.get_xaxis_transform()
-        ax.plot(centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style)
+        if len(centers):  # an empty line that is not clipped would take all room from the axes
+            ax.plot(
+                centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style
+            )
     ax.set(xlabel=literal(names[0]), ylabel=literal(names[-1]), xlim=(x[0], x[-1]))
     date_axes(model, ax, x=0)
     return ax
