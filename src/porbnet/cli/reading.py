@@ -18,6 +18,7 @@ from typing import Any
 
 from porbnet.base.date_text import looks_like_date
 from porbnet.cli.cells import MISSING, is_value
+from porbnet.cli.common import note
 from porbnet.cli.table import TableData
 from porbnet.errors import StatementError
 
@@ -31,21 +32,21 @@ _PATIENCE = 2.0  # seconds of silence of a pipe before one is told
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def read_table(path: str, header: bool | None = None) -> TableData:
-    """A table from a file or, for "-", from standard input."""
+def read_table(path: str, header: bool | None = None, quiet: bool = False) -> TableData:
+    """A table from a file or, for "-", from standard input; with `quiet`, it is waited for in silence."""
     suffix = Path(path).suffix.lower()
     if path != "-" and suffix in _COLUMNAR:
         return _columnar(path, suffix)
     if path != "-" and suffix in _EXCEL:
         return _excel(path, header)
     where = "standard input" if path == "-" else repr(path)
-    return parse(_text(_content(path), where), header, where)
+    return parse(_text(_content(path, quiet), where), header, where)
 
 
-def _content(path: str) -> bytes:
+def _content(path: str, quiet: bool) -> bytes:
     """All bytes of a file, unpacked."""
     try:
-        content = _waited(path) if path == "-" or stat.S_ISFIFO(_mode(path)) else Path(path).read_bytes()
+        content = _waited(path, quiet) if path == "-" or stat.S_ISFIFO(_mode(path)) else Path(path).read_bytes()
     except OSError as error:
         raise StatementError(f"{path!r} cannot be read: {error.strerror or error}") from error
     unpack = next((u for magic, u in _PACKED.items() if content.startswith(magic)), None)
@@ -64,10 +65,10 @@ def _mode(path: str) -> int:
     return mode
 
 
-def _waited(path: str) -> bytes:
+def _waited(path: str, quiet: bool) -> bytes:
     """What comes through a pipe; where nothing comes for long, one is told what is waited for."""
     what = "standard input" if path == "-" else repr(path)
-    timer = threading.Timer(_PATIENCE, lambda: print(f"note: waiting for data from {what}", file=sys.stderr))
+    timer = threading.Timer(_PATIENCE, lambda: note(f"note: waiting for data from {what}", quiet))
     timer.daemon = True
     timer.start()
     try:

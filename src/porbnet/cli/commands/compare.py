@@ -61,7 +61,7 @@ def command(
     from porbnet.cli.table import observations
     from porbnet.estimators.inputs import as_numbers
 
-    rows = observations(read_table(data, header), x, y, drop_missing)
+    rows = observations(read_table(data, header, quiet), x, y, drop_missing)
     tell(rows, quiet)
     sampling = {"n_draws": draws, "n_warmup": warmup, "n_chains": chains}
     found = cross_validate(as_numbers(rows.X)[0], rows.y, folds, seed, jobs, sampling, only)

@@ -87,7 +87,7 @@ def command(
         "units_per_lengthscale": numbers("units-per-lengthscale", units_per_lengthscale, ("auto",)),
         "region": regions(region),
     }
-    rows = observations(read_table(data, header), x, y, drop_missing)
+    rows = observations(read_table(data, header, quiet), x, y, drop_missing)
     tell(rows, quiet)
     if x is None or y is None:
         note(f"note: output {rows.names[-1]!r}, input {listed(rows.names[:-1])}", quiet)

@@ -57,7 +57,7 @@ def command(
     levels = levels if isinstance(levels, list) else [levels]
     check_name(out)
     fitted = load(model_path(model))
-    table = read_table(data, header)
+    table = read_table(data, header, quiet or as_json)
     wanted = labels(fitted)[:-1]
     taken = _columns(wanted, table, by_position)
     rows = observations(table, taken, None, drop_missing, with_output=False)
