@@ -25,6 +25,7 @@ from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.estimators.inputs import as_numbers, in_numbers, refuse_masked, refuse_words, thin_data
 from porbnet.functions.network import Networks
 from porbnet.intensity.base import Intensity
+from porbnet.likelihood import registered
 from porbnet.likelihood.base import Likelihood
 from porbnet.posterior import mixture
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
@@ -33,7 +34,7 @@ from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
 from porbnet.sampling.samplers import CollapsedSampler, sampler_of
-from porbnet.statement.defaults import default_prior
+from porbnet.statement.defaults import LEARNED, default_prior
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -292,7 +293,13 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.n_jobs if self.n_jobs is None else min(int(self.n_jobs), most)
 
     def _check_running(self) -> None:
-        """The parameters that say how to run, not what to fit."""
+        """The parameters that say how to run, and words that say what to fit."""
+        noises = sorted(kind.word for kind in registered().values() if kind.word)
+        words = {"lengthscale": LEARNED, "amplitude": ("learned",), "noise": ("learned", *noises)}
+        for name in _STATEMENTS:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                _checks.choice(name, value, words.get(name, ("auto",)))
         sampler_of(self.sampler)
         for name in ("n_chains", "n_draws", "thin"):
             _checks.count(name, getattr(self, name))
