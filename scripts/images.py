@@ -45,6 +45,13 @@ def pictures() -> Any:
     return namespace["figure"]
 
 
+def maps() -> Any:
+    """The surface of docs/pictures.md, at the usual length."""
+    data = datasets.load_exp2d()
+    model = PoRBNetRegressor(random_state=0, progress=False).fit(data.X, data.y)
+    return plot.maps(model, data.X, data.y)[0].figure
+
+
 def save(figure: Any, path: Path, dpi: int) -> None:
     """Write a figure, then the same with few colours."""
     figure.savefig(path, dpi=dpi)
@@ -68,6 +75,7 @@ def main() -> None:
     shrink(out / "prior.png")
     save(motorcycle(), out / "motorcycle.png", 130)
     save(pictures(), out / "pictures.png", 90)
+    save(maps(), out / "maps.png", 80)
     for path in sorted(out.glob("*.png")):
         print(path)
 

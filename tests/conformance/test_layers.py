@@ -38,15 +38,14 @@ RANKS = {name: rank for rank, name in enumerate(ROOMS)}
 
 # Inside `sampling`: what both samplers stand on, then the samplers, which do not know of each other, then their names.
 INSIDE = (
-INSIDE = (
-    "measure", "recombination", "compression", "problem", "draws", "lean", "stored", "soundness", "chain", "draw_state",
+    "measure", "recombination", "compression", "problem", "draws", "lean", "stored", "chain", "soundness", "draw_state",
     "moves", "driver", "collapsed", "published", "samplers",
 )  # fmt: skip
 APART = {("collapsed", "published"), ("published", "collapsed")}
 
 
 # Methods that hand over to what lies to their right: imported when they are called, and nowhere else.
-HANDOVERS = {("posterior", "interop"), ("estimators", "show")}
+HANDOVERS = {("posterior", "interop"), ("estimators", "show"), ("estimators", "plot")}
 
 
 def files():

@@ -162,7 +162,7 @@ def changed(array, place, value):
         ("learned", "units.order", 1, 2**40),
         ("learned", "units", 0, 10**6),
         ("learned", "units", 0, -5),
-        ("learned", "capacity", 0, 2**40),
+        ("learned", "sizes", 0, 2**40),
         ("learned", "units.centers", 0, 1e6),
         ("learned", "units.scales", 0, 5e-324),
         ("learned", "units.relative", 0, 1e308),

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from porbnet.cli.table import observations, parse, read_table
+from porbnet.cli.reading import parse, read_table
+from porbnet.cli.table import observations
 from porbnet.errors import StatementError
 
 
@@ -33,8 +34,8 @@ def test_forms_of_the_same_table(text):
 def test_without_names():
     assert columns("1,2\n3,4\n") == ([[1.0], [3.0]], [2.0, 4.0], ["1", "2"])
     assert columns("1,2\n3,4\n", x=["2"], y="1") == ([[2.0], [4.0]], [1.0, 3.0], ["2", "1"])
-    assert columns("NA,2\n3,4\n", drop=True)[0] == [[3.0]]
-    assert columns("2020,2021\n3,4\n", header=True)[2] == ["2020", "2021"]
+    assert columns("NA,2\n3,4\n5,6\n", drop=True)[0] == [[3.0], [5.0]]
+    assert columns("2020,2021\n3,4\n5,6\n", header=True)[2] == ["2020", "2021"]
     with pytest.raises(StatementError, match="line 1 of column '1' is 'a'"):
         columns("a,b\n3,4\n", header=False)
 
@@ -87,7 +88,12 @@ def test_missing_values_elsewhere_do_not_matter():
         ("a,b\n1,two\n", "line 2 of column 'b' is 'two': it must be a number"),
         ("a,b\n1,inf\n", "line 2 of column 'b' is infinite"),
         ("a\n1\n2\n", "one column"),
-        ("a,b\n2020-01-01,2\n", "'2020-01-01': it must be a number"),
+        ("a,b\n2020-01-01,2\nsoon,3\n", "line 3 of column 'a' is 'soon': it is not a date like 2024-03-31"),
+        ("a,b\n1,2020-01-01\n", "column 'b' holds dates: the output must be numbers"),
+        (
+            "a,b\nnorth,1\nsouth,2\n",
+            "line 2 of column 'a' is 'north': it must be a number; the column holds text",
+        ),
     ],
 )
 def test_complaints(text, message):
@@ -101,7 +107,7 @@ def test_files(tmp_path):
     with pytest.raises(StatementError, match="No such file"):
         read_table(str(tmp_path / "b.csv"))
     (tmp_path / "c.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StatementError, match="not text in UTF-8"):
+    with pytest.raises(StatementError, match="not text in UTF-8, UTF-16 or Latin-1"):
         read_table(str(tmp_path / "c.csv"))
     with pytest.raises(StatementError, match="directory"):
         read_table(str(tmp_path))
@@ -127,5 +133,5 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     monkeypatch.setitem(sys.modules, "pyarrow.feather", None)
-    with pytest.raises(StatementError, match="pip install pyarrow"):
+    with pytest.raises(StatementError, match=r"pip install 'porbnet\[tables\]'"):
         read_table(str(tmp_path / "a.parquet"))

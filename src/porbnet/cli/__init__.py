@@ -5,6 +5,7 @@ Commands import what is heavy when they run, so that `porbnet --help` is quick.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 
@@ -12,6 +13,7 @@ import typer
 
 from porbnet.cli.commands import compare, data, export, fit, paper, plot, predict, prior, resume, summary, warmup
 from porbnet.cli.common import BAD_INPUT, INTERRUPTED, fail, version
+from porbnet.cli.usage import Command
 
 _HELP = """Bayesian regression for functions that are quick in one place and slow in another.
 
@@ -47,8 +49,10 @@ def _common(
     pass
 
 
+# raw docstrings have the mark of what is not to be wrapped in two letters
 for _module in (fit, resume, predict, summary, plot, export, prior, data, compare, paper, warmup):
-    app.command(_module.__name__.rsplit(".", 1)[1])(_module.command)
+    _help = inspect.cleandoc(_module.command.__doc__ or "").replace("\\b", "\b")
+    app.command(_module.__name__.rsplit(".", 1)[1], cls=Command, help=_help)(_module.command)
 
 
 def main() -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import locale
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
+if TYPE_CHECKING:
+    from porbnet.cli.table import Observations
+
 DONE, BAD_INPUT, USAGE, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
-_TABLE = "CSV (comma, semicolon or tab), Parquet or Feather; - reads standard input."
+_TABLE = "CSV (comma, semicolon, tab or spaces; .gz too), Parquet, Feather or .xlsx; - reads standard input."
 _X = "Input column, by name or number from 1; repeat it for several inputs. All but the output if not given."
 _HEADER = "Whether the first line has names; guessed if not given."
 
@@ -31,24 +36,38 @@ Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same numb
 Jobs = Annotated[int, typer.Option(help="What runs in parallel; -1 for all cores.")]
 
 
+_ASCII = str.maketrans({"²": "2", "±": "+-", "×": "x", "–": "-", "—": "-", "…": "...", "’": "'"})
+
+
+def plain(text: str, stream: TextIO) -> str:
+    """Text that a terminal can show: nothing that it would obey, and our own signs in ASCII where it has no more."""
+    text = "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
+    if "utf" not in locale.getencoding().lower():
+        text = text.translate(_ASCII).replace("\ufffd", "?")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
     """One line on standard error, then out."""
-    print(("" if code == INTERRUPTED else "error: ") + " ".join(message.split()), file=sys.stderr)
+    line = ("" if code == INTERRUPTED else "error: ") + " ".join(message.split())
+    print(plain(line, sys.stderr), file=sys.stderr)
     sys.exit(code)
 
 
 def note(message: str, quiet: bool) -> None:
     """A line on standard error, where it is in nobody's way."""
     if not quiet:
-        print(message, file=sys.stderr, flush=True)
+        print(plain(" ".join(message.split()), sys.stderr), file=sys.stderr, flush=True)
 
 
 def show(document: dict[str, Any], text: str, as_json: bool, quiet: bool) -> None:
     """The result of a command on standard output, as JSON or as text."""
     if as_json:
-        print(json.dumps(tidy(document), indent=2, ensure_ascii=False, allow_nan=False))
+        ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+        print(json.dumps(tidy(document), indent=2, ensure_ascii=ascii_only, allow_nan=False))
     elif not quiet:
-        print(text)
+        print(plain(text, sys.stdout))
 
 
 def tidy(value: Any) -> Any:
@@ -70,8 +89,10 @@ def gathered_warnings() -> Iterator[list[str]]:
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield said
-    said.extend(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, PorbnetWarning)))
+        try:
+            yield said
+        finally:
+            said.extend(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, PorbnetWarning)))
 
 
 def numbers(name: str, text: str, words: tuple[str, ...] = ()) -> Any:
@@ -84,6 +105,37 @@ def numbers(name: str, text: str, words: tuple[str, ...] = ()) -> Any:
         allowed = ", ".join([*words, "a number", "numbers with commas between"])
         raise typer.BadParameter(f"{text!r} is none of: {allowed}", param_hint=f"--{name}") from None
     return values[0] if len(values) == 1 else values
+
+
+def span(text: str, words: tuple[str, ...]) -> Any:
+    """A lengthscale: words, numbers, or a time span such as 12days, 36h or 90 s."""
+    match = re.fullmatch(r"\s*([0-9.eE+-]+)\s*(d|days?|h|hours?|m|minutes?|s|seconds?)\s*", text)
+    if match is None:
+        return numbers("lengthscale", text, words)
+    from datetime import timedelta
+
+    number = numbers("lengthscale", match[1])
+    unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}[match[2][0]]
+    return timedelta(**{unit: number})
+
+
+def regions(texts: list[str] | None) -> Any:
+    """Pairs of numbers or of dates, one per input."""
+    if not texts:
+        return "auto"
+    pairs = []
+    for text in texts:
+        parts = [part.strip() for part in text.split(",")]
+        pairs.append(parts if all(re.match(r"\d{4}-\d\d", p) for p in parts) else numbers("region", text))
+    return pairs
+
+
+def tell(rows: Observations, quiet: bool) -> None:
+    """What happened while a table was read."""
+    if rows.n_dropped:
+        note(f"note: {rows.n_dropped} rows with missing values left out", quiet)
+    for remark in rows.remarks:
+        note(f"note: {remark}", quiet)
 
 
 def version() -> str:

@@ -49,7 +49,7 @@ def cross_validate(
     tasks = [(name, i) for name in names for i in range(folds)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # convergence is counted; a GP at the edge of its bounds is what ML-II gives
-        scores = Parallel(n_jobs=jobs, prefer="threads")(
+        scores = Parallel(n_jobs=min(jobs, len(tasks)), prefer="threads")(
             delayed(_score)(name, X, y, parts[i], seed + i, sampling) for name, i in tasks
         )
     methods = []
@@ -88,7 +88,7 @@ def _porbnet(
 ) -> tuple[Any, FloatArray, FloatArray, bool]:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
-    kind = "constant" if name == "porbnet-constant" else "learned"
+    kind: Any = "constant" if name == "porbnet-constant" else "learned"
     model = PoRBNetRegressor(kind, **sampling, n_jobs=1, random_state=seed, progress=False).fit(X, y)
     crps = np.empty(len(y_new))
     for start in range(0, len(y_new), _SOME_POINTS):

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porbnet.posterior.record import FIRST, learned
+from porbnet.estimators.names import calendars, date_sentences, labels, lengthscale_unit
+from porbnet.posterior.record import FIRST, Learned, learned
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
-
-def labels(model: PoRBNetRegressor) -> list[str]:
-    """Names of the inputs, then of the output."""
-    n_dims = model.posterior_.n_dims
-    stated = getattr(model, "labels_", None)
-    return list(stated) if stated is not None else [*(f"x{d + 1}" if n_dims > 1 else "x" for d in range(n_dims)), "y"]
+_LONGEST = 110  # letters in a line
 
 
 def training_data(model: PoRBNetRegressor) -> tuple[Any, Any]:
@@ -31,7 +28,7 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
     posterior, diagnostics, names = model.posterior_, model.diagnostics_, labels(model)
     X, y = training_data(model)
     mean = np.asarray(model.predict(X))
-    rows = learned(posterior)
+    rows, unit = learned(posterior), lengthscale_unit(model)
     spread = float(np.sum((y - y.mean()) ** 2))
     residual = float(np.sum((y - mean) ** 2))
     return {
@@ -48,14 +45,30 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
             "residual_sd": float(np.sqrt(residual / len(y))),
             "log_density": float(model.log_density(X, y).mean()),
         },
-        **{row.name: row.as_dict() for row in rows if row.name in FIRST},
-        "also_learned": {row.name: row.as_dict() for row in rows if row.name not in FIRST},
+        **{row.name: _entry(row, unit) for row in rows if row.name in FIRST},
+        "also_learned": {row.name: _entry(row, unit) for row in rows if row.name not in FIRST},
         "titles": {row.name: row.title for row in rows},
         "diagnostics": [dataclasses.asdict(row) for row in diagnostics.rows],
         "acceptance": diagnostics.acceptance,
         "precision_repairs": diagnostics.n_forced,
         "cpu_seconds": float(sum(r.seconds for r in posterior.results)),
+        **_dates(model, names),
     }
+
+
+def _entry(row: Learned, unit: str) -> dict[str, Any]:
+    in_units = unit and row.name in ("lengthscale", "curve_lengthscale")
+    return row.as_dict() | ({"unit": unit} if in_units else {})
+
+
+def _dates(model: PoRBNetRegressor, names: list[str]) -> dict[str, Any]:
+    """Of inputs that are dates, what their numbers count."""
+    found = {
+        name: {"unit": c.unit, "origin": c.origin, "zone": "UTC" if c.zoned else None}
+        for name, c in zip(names, calendars(model), strict=False)
+        if c is not None
+    }
+    return {"dates": found, "date_sentences": date_sentences(model)} if found else {}
 
 
 def learned_rows(found: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -64,13 +77,19 @@ def learned_rows(found: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(found["titles"][name], row) for name, row in rows.items()]
 
 
+def in_words(names: list[str], most: int = 8) -> str:
+    """Names with commas between, the first few of many."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
 def text(found: dict[str, Any]) -> str:
     """The document as a table for people."""
     fit = found["fit"]
     r2 = "" if fit["r2"] is None else f", R² {fit['r2']:.3f}"
     lines = [
-        f"{found['output']} given {', '.join(found['inputs'])}: {found['observations']:,} observations, "
+        f"{found['output']} given {in_words(found['inputs'])}: {found['observations']:,} observations, "
         f"{found['chains']} chains of {found['draws_per_chain']:,} draws",
+        *found.get("date_sentences", []),
         f"verdict: {found['verdict']}",
         "",
     ]
@@ -78,12 +97,14 @@ def text(found: dict[str, Any]) -> str:
     width = max(16, 2 + max(len(title) for title, _ in rows))
     lines.append(f"{'':<{width}}{'median':>11}{'5 %':>11}{'95 %':>11}   over the inputs")
     for title, row in rows:
-        ends = f"   {row['over_inputs'][0]:.4g} to {row['over_inputs'][1]:.4g}" if "over_inputs" in row else ""
-        lines.append(f"{title:<{width}}{row['median']:>11.4g}{row['lower']:>11.4g}{row['upper']:>11.4g}{ends}")
+        unit = f" {row['unit']}" if "unit" in row else ""
+        ends = f"   {row['over_inputs'][0]:.4g} to {row['over_inputs'][1]:.4g}{unit}" if "over_inputs" in row else ""
+        numbers = "".join(f"{row[k]:>11.4g}" for k in ("median", "lower", "upper"))
+        lines.append(f"{title:<{width}}{numbers}{unit}{ends}")
     lines += [
         "",
         f"fit: residual sd {fit['residual_sd']:.4g}{r2}, mean log density {fit['log_density']:.4g}",
-        "accepted: " + ", ".join(f"{k} {v:.0%}" for k, v in found["acceptance"].items()),
+        *textwrap.wrap("accepted: " + ", ".join(f"{k} {v:.0%}" for k, v in found["acceptance"].items()), _LONGEST),
     ]
     return "\n".join(lines)
 

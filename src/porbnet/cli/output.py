@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from porbnet.cli.common import INTERRUPTED, NOT_CONVERGED, fail, gathered_warnings, note, show, version
+from porbnet.cli.writing import write_table
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
@@ -19,25 +20,32 @@ if TYPE_CHECKING:
 CHECKPOINT = "checkpoint"
 
 
-def finish(run: Callable[[], PoRBNetRegressor], out: Path, command: str, as_json: bool, quiet: bool) -> None:
-    """Sample, write all files, say what was learned, and leave with the exit code that fits."""
-    from porbnet.errors import SamplingInterrupted
+Begun = Callable[[], None]
 
-    if not sys.stderr.isatty():  # no bars there
-        note(f"sampling; Ctrl-C keeps what there is, and `porbnet resume {_quoted(out)}` goes on", quiet or as_json)
-    try:
-        with gathered_warnings() as said:
-            model = run()
-    except SamplingInterrupted:
-        _stopped(out)
-    wanted = (model.n_chains, model.n_draws)
-    if (model.posterior_.n_chains, model.posterior_.n_draws_per_chain) != wanted:
-        _stopped(out)
-    for text in said:
-        note(f"warning: {text}", quiet or as_json)
+
+def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as_json: bool, quiet: bool) -> None:
+    """Sample, write all files, say what was learned, and leave with the exit code that fits.
+
+    run : the fit; it calls its argument when everything is checked and sampling begins
+    """
+
+    def begun() -> None:
+        if not sys.stderr.isatty():  # no bars there
+            note(f"sampling; Ctrl-C keeps what there is, and `porbnet resume {_quoted(out)}` goes on", quiet or as_json)
+
     from porbnet.cli import document
 
-    found = write(model, out, command, said)
+    try:
+        with gathered_warnings() as said:
+            model = run(begun)
+        wanted = (model.n_chains, model.n_draws)
+        if (model.posterior_.n_chains, model.posterior_.n_draws_per_chain) != wanted:
+            _stopped(out)
+        for text in said:
+            note(f"warning: {text}", quiet or as_json)
+        found = write(model, out, command, said)
+    except KeyboardInterrupt:
+        _stopped(out)
     names = ", ".join(Path(name).name for name in found["files"])
     lines = [document.text(found), "", f"written to {out}: {names}"]
     show(found, "\n".join(lines), as_json, quiet)
@@ -45,7 +53,19 @@ def finish(run: Callable[[], PoRBNetRegressor], out: Path, command: str, as_json
 
 
 def _stopped(out: Path) -> NoReturn:
+    if not (out / CHECKPOINT / "fit.npz").exists():
+        fail("interrupted before sampling began: nothing is kept", INTERRUPTED)
     fail(f"interrupted: all draws so far are kept; to go on: porbnet resume {_quoted(out)}", INTERRUPTED)
+
+
+def default_folder(data: str) -> Path:
+    """Where the results of a table go if nothing is said."""
+    if data == "-" or (os.path.exists(data) and not os.path.isfile(data)):  # standard input, a pipe
+        return Path("porbnet-fit")
+    name = Path(data)
+    while name.suffix.lower() in (".gz", ".bz2", ".xz"):
+        name = name.with_suffix("")
+    return Path(f"{name.stem}-fit")
 
 
 def _quoted(path: Path) -> str:
@@ -73,7 +93,7 @@ def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> 
                 files += [f"{kind}.png", f"{kind}.svg"]
     else:
         said.append("there are no pictures: pip install 'porbnet[plot]' brings what they need")
-    title = f"{found['output']} given {', '.join(found['inputs'])}"
+    title = f"{found['output']} given {document.in_words(found['inputs'])}"
     (out / "report.html").write_text(report.html(model, found, title, images), encoding="utf-8")
     files.append("report.html")
     discard(out / CHECKPOINT)  # unless someone has begun another fit there meanwhile
@@ -99,7 +119,4 @@ def _write_draws(model: PoRBNetRegressor, path: Path) -> None:
         "bias": posterior.bias.tolist(),
         "log_likelihood": posterior.log_likelihood.tolist(),
     }
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    write_table(columns, path)

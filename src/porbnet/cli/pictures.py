@@ -7,13 +7,14 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from porbnet.cli.document import labels, training_data
+from porbnet.base import checks as _checks
+from porbnet.cli.document import training_data
 from porbnet.errors import StatementError
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
-KINDS = ("fit", "curves", "width")
+KINDS = ("fit", "curves", "maps", "partial", "slices", "width")
 FORMATS = (".png", ".svg", ".pdf")
 _STYLE: dict[Any, Any] = {
     "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9, "legend.frameon": False, "legend.fontsize": 8,
@@ -39,26 +40,40 @@ def canvas() -> contextlib.AbstractContextManager[Any]:
 
 
 def kinds_of(model: PoRBNetRegressor) -> tuple[str, ...]:
-    """Pictures that can be made of a fit."""
-    return ("curves", "width") if model.posterior_.n_dims == 1 else ("width",)
+    """Pictures that are made of a fit."""
+    return {1: ("curves", "width"), 2: ("maps", "width")}.get(model.posterior_.n_dims, ("partial", "slices", "width"))
+
+
+def possible_kinds(model: PoRBNetRegressor) -> tuple[str, ...]:
+    """Pictures that can be made of a fit, the first ones first."""
+    n_dims = model.posterior_.n_dims
+    others = {1: ("fit",), 2: ("partial", "slices")}.get(n_dims, ())
+    return (*kinds_of(model), *others)
 
 
 def figure(model: PoRBNetRegressor, kind: str, coverage: float = 0.9) -> Any:
     """A figure of a fit, its axes named after the data; call within `canvas`."""
     from porbnet import plot
 
-    names = labels(model)
+    possible = possible_kinds(model)
+    if kind not in possible:
+        allowed = f"of a fit of {model.posterior_.n_dims} input(s) it must be one of {', '.join(map(repr, possible))}"
+        raise _checks.fail("--kind", kind, allowed)
     X, y = training_data(model)
     if kind == "width":
         return plot.width(model).figure
     if kind == "fit":
         ax = plot.fit(model, X, y, coverage=coverage)
-        ax.set(xlabel=names[0], ylabel=names[-1])
         _legend(ax)
         return ax.figure
+    if kind == "maps":
+        return plot.maps(model, X, y)[0].figure
+    if kind in ("partial", "slices"):
+        draw = plot.partial_dependence if kind == "partial" else plot.slices
+        axes = draw(model, X, y, coverage=coverage)
+        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        return axes[0].figure
     axes = plot.curves(model, X, y, coverage=coverage)
-    axes[0].set_ylabel(names[-1])
-    axes[-1].set_xlabel(names[0])
     _legend(axes[0])
     return axes[0].figure
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
-from porbnet.cli.document import learned_rows
+from porbnet.cli.document import in_words, learned_rows
 from porbnet.show.web_page import page
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ _CAPTIONS = {
     "curves": "The fit with its data; the lengthscale that was learned; the noise. Bands hold 90 % of the posterior; "
     "marks along the lower edge are centers of units of some draws.",
     "fit": "The fit with its data. Bands hold 90 % of the posterior.",
+    "maps": "Mean and standard deviation of f, the lengthscale that was learned and the noise, over the two inputs; "
+    "dots are the data, on the first map in the colour of their output.",
+    "partial": "What f does along each input, on average over the others as they are in the data; bands hold 90 % of "
+    "the posterior, dots are the data.",
+    "slices": "The fit along each input, the others at their medians. Bands hold 90 % of the posterior; the data "
+    "need not lie in the slice.",
     "width": "How many units the network has, and how probable each number is.",
 }
 
@@ -35,7 +41,8 @@ def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dic
     good = "good" if found["converged"] else "bad"
     body = [
         f"<p>{found['observations']:,} observations of {escape(found['output'])} given "
-        f"{escape(', '.join(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
+        f"{escape(in_words(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
+        *(f"<p>{escape(sentence)}.</p>" for sentence in found.get("date_sentences", [])),
         f'<p class="verdict {good}"><strong>Verdict:</strong> {escape(found["verdict"])}</p>',
         *_figures(images),
         *_learned(found),
@@ -68,15 +75,16 @@ def _learned(found: dict[str, Any]) -> list[str]:
     rows = []
     for name, entry in learned_rows(found):
         ends = entry.get("over_inputs")
-        over = "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}"
-        rows.append([name, *(f"{entry[k]:.4g}" for k in ("median", "lower", "upper")), over])
+        unit = f" {entry['unit']}" if "unit" in entry else ""
+        over = "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}{unit}"
+        rows.append([name, *(f"{entry[k]:.4g}{unit}" for k in ("median", "lower", "upper")), over])
     fit = found["fit"]
     r2 = "" if fit["r2"] is None else f", R² {fit['r2']:.3f}"
     return [
         "<h2>What was learned</h2>",
         _table(
             "Posterior median and 90 % interval, pooled over the inputs; the last column is the range of the posterior "
-            "mean over the inputs.",
+            "median over the inputs.",
             ["", "median", "5 %", "95 %", "over the inputs"],
             rows,
         ),

@@ -104,4 +104,5 @@ def _estimator(start: Start, name: str) -> PoRBNetRegressor:
         model.feature_names_in_ = np.array(start.features, dtype=object)
     if start.labels is not None:
         model.labels_ = start.labels
+    model._remember_dates(start.dates)
     return model

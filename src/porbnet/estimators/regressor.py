@@ -6,9 +6,10 @@ import contextlib
 import functools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,22 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.base.dates import Calendars
+from porbnet.base.distributions import InverseGamma, LogNormal
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
+from porbnet.estimators.inputs import as_numbers, in_numbers, refuse_masked, refuse_words, thin_data
 from porbnet.functions.network import Networks
+from porbnet.intensity.base import Intensity
+from porbnet.likelihood import registered
+from porbnet.likelihood.base import Likelihood
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
 from porbnet.sampling.samplers import CollapsedSampler, sampler_of
-from porbnet.statement.defaults import default_prior
+from porbnet.statement.defaults import LEARNED, default_prior
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
 _LEAST_NOISE = 1e-3  # over the spread of y
 _MOST_ROWS = 1_000_000  # that weights of whole numbers may make by repeating rows
 _MOST_WEIGHT = 1e15
+_MOST_JOBS = 64  # of a prediction
 _STATEMENTS = {
     "lengthscale": "learned",
     "amplitude": "learned",
@@ -44,6 +52,20 @@ _STATEMENTS = {
     "region": "auto",
     "units_per_lengthscale": "auto",
 }
+
+
+Lengthscale = (
+    Literal["learned", "constant"] | float | Sequence[float] | Callable[[FloatArray], Any] | Intensity | timedelta
+)
+Noise = (
+    Literal["learned", "varying", "robust"]
+    | float
+    | Sequence[float]
+    | FloatArray
+    | LogNormal
+    | InverseGamma
+    | Likelihood
+)
 
 
 class Band(NamedTuple):
@@ -60,8 +82,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     lengthscale : "learned", float, sequence of float, callable or Intensity, default "learned"
-        In the units of the input. "learned": an unknown function of the input (one unknown number in more than three
-        dimensions). "constant": one unknown number. Otherwise as in `Prior`.
+        In the units of the input (of dates: their unit, or a timedelta). "learned": an unknown function of the input
+        (one unknown number in more than three dimensions). "constant": one unknown number. Otherwise as in `Prior`.
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
     noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma or Likelihood
@@ -72,7 +94,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     bias : "auto" or float
         Standard deviation of the constant in f, about the mean of y.
     region : "auto", (low, high) or one pair per dimension
-        Where units may lie, in the units of the input.
+        Where units may lie, in the units of the input; dates if the input has dates.
     units_per_lengthscale : "auto" or float
         More units make f closer to a Gaussian process and cost more.
     prior : Prior, optional
@@ -107,6 +129,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         R-hat, effective sample sizes, acceptance, and a verdict in plain language.
     labels_ : list of str
         Names of the inputs and of the output, for reports; only of fits made by the command line.
+    dates_ : tuple of Calendar or None, one per input
+        Only of fits with dates: what their numbers count, and from when.
 
     Examples
     --------
@@ -124,15 +148,15 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        lengthscale: Any = "learned",
-        amplitude: Any = "learned",
-        noise: Any = "learned",
-        bias: Any = "auto",
-        region: Any = "auto",
-        units_per_lengthscale: Any = "auto",
+        lengthscale: Lengthscale = "learned",
+        amplitude: Literal["learned"] | float | LogNormal = "learned",
+        noise: Noise = "learned",
+        bias: Literal["auto"] | float = "auto",
+        region: Literal["auto"] | Sequence[Any] = "auto",
+        units_per_lengthscale: Literal["auto"] | float = "auto",
         *,
         prior: Prior | None = None,
-        sampler: str | CollapsedSampler | PaperSampler = "collapsed",
+        sampler: Literal["collapsed", "paper"] | CollapsedSampler | PaperSampler = "collapsed",
         n_chains: int = 4,
         n_warmup: int = 500,
         n_draws: int = 1000,
@@ -168,7 +192,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array of shape (n_points, n_features)
+        X : array or frame of shape (n_points, n_features)
+            Of numbers. Columns of dates count days since the first one (or hours, minutes or seconds, where they span
+            less than two of the larger unit), whatever their type and resolution; `dates_` then tells which.
         y : array of shape (n_points,)
         sample_weight : array of shape (n_points,), optional
             How often each row counts: its likelihood is raised to this power. 2 is the same as the row given twice, 0
@@ -185,9 +211,20 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         With `checkpoint`, `porbnet.resume` then goes on.
         """
+        return self._sample(*self._prepare(X, y, sample_weight))
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Problem, float, np.random.SeedSequence, Keeper | None]:
+        """All that can be refused is refused here, before any work: what `_sample` takes."""
         self._check_running()
         root = seed_sequence(self.random_state)
+        for name, value in (("y", y), ("sample_weight", sample_weight), ("noise", self.noise)):
+            refuse_masked(name, value)
+        X, calendars = as_numbers(X)
+        refuse_words(y)
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
+        self._remember_dates(calendars)
         y = np.asarray(y, dtype=np.float64)
         noise, weight = self._known_noise(len(y))
         rows, counts = _counted_rows(sample_weight, X)
@@ -202,14 +239,16 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sampler_of(self.sampler).check(prior)
         problem = Problem.of(prior, X, y - offset, weight, counts)
         problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
+        for sentence in thin_data(X, y):
+            warnings.warn(sentence, PorbnetWarning, stacklevel=3)
         if self.checkpoint is None:
-            return self._sample(problem, offset, root, None)
+            return problem, offset, root, None
         from porbnet.storage import checkpoint
 
         keeper = checkpoint.begin(
             self.checkpoint, self._start(problem, offset), root, self.checkpoint_seconds, self._replaces_checkpoint
         )
-        return self._sample(problem, offset, root, keeper)
+        return problem, offset, root, keeper
 
     def _sample(
         self, problem: Problem, offset: float, root: np.random.SeedSequence, keeper: Keeper | None
@@ -219,7 +258,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sweeps = (int(self.n_warmup), int(self.n_draws), int(self.thin))
         makers = [functools.partial(sampler.make_chain, problem, seed, *sweeps) for seed in root.spawn(self.n_chains)]
         with _held(keeper):
-            results = run_chains(makers, self.n_jobs, self.progress, sampler.is_cold, keeper)
+            results = run_chains(makers, self._jobs(self.n_chains), self.progress, sampler.is_cold, keeper)
         # only now, so that an interrupted second fit leaves the first one whole
         self.prior_, self.offset_ = problem.prior, offset
         self.posterior_ = Posterior(problem, results, offset)
@@ -241,10 +280,29 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         features = getattr(self, "feature_names_in_", None)
         names = None if features is None else [str(name) for name in features]
-        return Start(self.get_params(deep=False), problem, offset, names, getattr(self, "labels_", None))
+        parameters, dates = self.get_params(deep=False), getattr(self, "dates_", None)
+        if dates is not None:  # files hold numbers
+            parameters |= in_numbers(self.lengthscale, self.region, dates)
+        return Start(parameters, problem, offset, names, getattr(self, "labels_", None), dates)
+
+    def _remember_dates(self, calendars: Calendars | None) -> None:
+        if calendars is not None:
+            self.dates_ = calendars
+        elif hasattr(self, "dates_"):
+            del self.dates_
+
+    def _jobs(self, most: int) -> int | None:
+        """Jobs that there is work for: a thread each would be made of a million."""
+        return self.n_jobs if self.n_jobs is None else min(int(self.n_jobs), most)
 
     def _check_running(self) -> None:
-        """The parameters that say how to run, not what to fit."""
+        """The parameters that say how to run, and words that say what to fit."""
+        noises = sorted(kind.word for kind in registered().values() if kind.word)
+        words = {"lengthscale": LEARNED, "amplitude": ("learned",), "noise": ("learned", *noises)}
+        for name in _STATEMENTS:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                _checks.choice(name, value, words.get(name, ("auto",)))
         sampler_of(self.sampler)
         for name in ("n_chains", "n_draws", "thin"):
             _checks.count(name, getattr(self, name))
@@ -265,8 +323,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _known_noise(self, n_points: int) -> tuple[Any, FloatArray | None]:
         """Known noise per observation as one number and weights; anything else as it is, without weights."""
-        if self.noise is None or isinstance(self.noise, str) or np.ndim(self.noise) == 0:
-            return self.noise, None
+        noise: Any = self.noise
+        if noise is None or isinstance(noise, str) or np.ndim(noise) == 0:
+            return noise, None
         allowed = f"it must be {n_points} positive finite numbers, one per observation"
         sd = _checks.positive_array("noise", self.noise, allowed)
         if sd.shape != (n_points,):
@@ -290,12 +349,14 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.prior.check(X)
             return self.prior, 0.0
         stated = {name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise}
+        stated |= in_numbers(self.lengthscale, self.region, getattr(self, "dates_", None))
         return default_prior(X, y, **stated, counts=counts)
 
     # --- predictions -------------------------------------------------------------------------------------------
 
     def _points(self, X: Any) -> FloatArray:
         check_is_fitted(self, "posterior_")
+        X, _ = as_numbers(X, getattr(self, "dates_", None), fitted=True)
         return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
 
     def predict(
@@ -326,7 +387,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise2 = posterior.noise_variance(points) if of == "y" else np.zeros(len(points))
         if return_cov:
             return posterior.mean(points), posterior.covariance(points) + np.diag(noise2)
-        mean, variance = posterior.mean_and_variance(points, self.n_jobs)
+        mean, variance = posterior.mean_and_variance(points, self._jobs(_MOST_JOBS))
         return mean, np.sqrt(variance + noise2)
 
     def predict_quantiles(self, X: Any, q: Any, *, of: str = "y") -> FloatArray:
@@ -345,7 +406,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
         if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
             raise _checks.fail("q", q, allowed)
-        return self.posterior_.quantiles(points, probabilities, of, self.n_jobs)
+        return self.posterior_.quantiles(points, probabilities, of, self._jobs(_MOST_JOBS))
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
         """Central interval of a new observation (or of f), shape (n_points, 2).
@@ -371,7 +432,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         values = _checks.real_array("y", y, f"it must be {len(points)} finite numbers, one per row of X").ravel()
         if len(values) != len(points):
             raise _checks.fail("y", y, f"it must be {len(points)} finite numbers, one per row of X")
-        return self.posterior_.log_density(points, values, self.n_jobs)
+        return self.posterior_.log_density(points, values, self._jobs(_MOST_JOBS))
 
     def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """Functions from the posterior at points, shape (n_points, n_samples)."""
@@ -445,6 +506,24 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from porbnet.show.notebook import describe
 
         return describe(self)
+
+    def plot(self) -> Any:
+        """The picture that suits the fit, with its data: curves of one input, maps of two, else partial dependence.
+
+        Returns
+        -------
+        array of matplotlib Axes
+            Of a new figure; `porbnet.plot` has these and more, one by one.
+        """
+        check_is_fitted(self, "posterior_")
+        from porbnet.plot.overview import overview
+
+        return overview(self)
+
+    def to_arviz(self, grid: Any = None, **options: Any) -> Any:
+        """The fit as an ArviZ DataTree; parameters are those of `posterior_.to_arviz`."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.to_arviz(grid, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit to one file, which `porbnet.load` reads: statement, data, draws and diagnostics.

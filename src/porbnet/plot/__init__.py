@@ -9,6 +9,9 @@ from porbnet.plot.bands import curves, intensity, lengthscale, noise
 from porbnet.plot.calibration import coverage, pit
 from porbnet.plot.chains import rank, trace
 from porbnet.plot.fits import fit, width
+from porbnet.plot.maps import maps
+from porbnet.plot.overview import overview
+from porbnet.plot.partial import partial_dependence, slices
 from porbnet.plot.priors import covariogram, prior_draws, prior_variance, upcrossing_histogram
 from porbnet.plot.style import PALETTE
 
@@ -20,11 +23,15 @@ __all__ = [
     "fit",
     "intensity",
     "lengthscale",
+    "maps",
     "noise",
+    "overview",
+    "partial_dependence",
     "pit",
     "prior_draws",
     "prior_variance",
     "rank",
+    "slices",
     "trace",
     "upcrossing_histogram",
     "width",

@@ -8,8 +8,9 @@ import numpy as np
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.estimators.names import labels, lengthscale_unit
 from porbnet.plot.fits import fit
-from porbnet.plot.style import LOG_FROM, PALETTE, axes_for, fitted_grid, prior_grid
+from porbnet.plot.style import LOG_FROM, PALETTE, along, axes_for, date_axes, fitted_grid, literal, prior_grid
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -51,8 +52,9 @@ def lengthscale(
         grid, ends = prior_grid(stated, X), _ends(coverage)
         quantiles = None if stated.intensity.known else stated.lengthscale_at(grid, quantiles=ends).T
         return _drawn(ax, grid, stated.lengthscale_at(grid), quantiles, coverage, color, "lengthscale", "prior")
-    grid = fitted_grid(prior, X)
-    return _of_fit(ax, grid, prior.posterior_.lengthscale(grid), coverage, color, "lengthscale")
+    grid, unit = fitted_grid(prior, X), lengthscale_unit(prior)
+    name = f"lengthscale ({unit})" if unit else "lengthscale"
+    return _of_fit(prior, ax, grid, prior.posterior_.lengthscale(grid), coverage, color, name)
 
 
 def intensity(
@@ -81,8 +83,9 @@ def intensity(
         grid, ends = prior_grid(stated, X), _ends(coverage)
         quantiles = None if stated.intensity.known else stated.intensity_at(grid, quantiles=ends).T
         return _drawn(ax, grid, stated.intensity_at(grid), quantiles, coverage, color, name, "prior")
-    grid = fitted_grid(prior, X)
-    return _of_fit(ax, grid, prior.posterior_.intensity(grid), coverage, color, name)
+    grid, unit = fitted_grid(prior, X), lengthscale_unit(prior)
+    name = f"intensity (units per {unit.removesuffix('s')})" if unit else name
+    return _of_fit(prior, ax, grid, prior.posterior_.intensity(grid), coverage, color, name)
 
 
 def noise(
@@ -108,7 +111,7 @@ def noise(
         With a logarithmic axis where the values shown span a factor of ten or more.
     """
     grid = fitted_grid(model, X)
-    return _of_fit(ax, grid, model.posterior_.noise_at(grid), coverage, color, "noise sd")
+    return _of_fit(model, ax, grid, model.posterior_.noise_at(grid), coverage, color, "noise sd")
 
 
 def _ends(coverage: float) -> list[float]:
@@ -119,6 +122,7 @@ def _ends(coverage: float) -> list[float]:
 
 
 def _of_fit(
+    model: PoRBNetRegressor,
     ax: Axes | None,
     grid: FloatArray,
     draws: FloatArray,
@@ -130,7 +134,11 @@ def _of_fit(
     low, high = _ends(coverage)
     values = np.quantile(draws, [low, 0.5, high], axis=0)
     same = np.all(np.ptp(draws, axis=0) <= 1e-12 * np.abs(values[1]))
-    return _drawn(ax, grid, values[1], None if same else values[::2], coverage, color, name, "posterior")
+    band = None if same else values[::2]
+    ax = _drawn(ax, grid, values[1], band, coverage, color, name, "posterior", along(model, 0, grid[:, 0]))
+    ax.set_xlabel(literal(labels(model)[0]))
+    date_axes(model, ax, x=0)
+    return ax
 
 
 def _drawn(
@@ -142,9 +150,10 @@ def _drawn(
     color: str,
     name: str,
     source: str,
+    x: Any = None,
 ) -> Axes:
     ax = axes_for(ax)
-    x, shown = grid[:, 0], middle if band is None else band
+    x, shown = grid[:, 0] if x is None else x, middle if band is None else band
     label = name.split(" (")[0] if band is None else f"{source} median"
     ax.plot(x, middle, color=color, linewidth=1.5, label=label)
     if band is not None:

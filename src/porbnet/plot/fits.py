@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from porbnet.base import checks as _checks
-from porbnet.plot.style import PALETTE, axes_for, fitted_grid
+from porbnet.estimators.names import labels
+from porbnet.plot.style import PALETTE, along, axes_for, date_axes, fitted_grid, literal, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,22 +51,26 @@ def fit(
     matplotlib Axes
     """
     places = fitted_grid(model, grid)
-    x = places[:, 0]
+    x, names = along(model, 0, places[:, 0]), labels(model)
     ax = axes_for(ax)
     for of, alpha in (("y", 0.15), ("f", 0.35)):
         low, high = model.predict_interval(places, coverage, of=of).T
         ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, label=f"{coverage:.0%} of {of}")
     ax.plot(x, model.predict(places), color=color, linewidth=1.5, label="mean of f")
     if X is not None and y is not None:
-        shown = _checks.points("X", X, 1)[:, 0]
+        shown = along(model, 0, points_of(model, "X", X)[:, 0])
         ax.plot(shown, np.ravel(y), ".", color=PALETTE["black"], markersize=3, alpha=0.7, label="data")
     if _checks.count("n_rug", n_rug, minimum=0):
         centers = model.sample_functions(min(n_rug, len(model.posterior_))).centers[:, 0]
-        centers = centers[(centers >= x[0]) & (centers <= x[-1])]
+        centers = along(model, 0, centers[(centers >= places[0, 0]) & (centers <= places[-1, 0])])
         style: dict[str, Any] = {"marker": "|", "linestyle": "none", "markersize": 8, "alpha": 0.25, "clip_on": False}
         edge = ax.get_xaxis_transform()
-        ax.plot(centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style)
-    ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
+        if len(centers):  # an empty line that is not clipped would take all room from the axes
+            ax.plot(
+                centers, np.zeros(len(centers)), color=PALETTE["vermillion"], transform=edge, label="units", **style
+            )
+    ax.set(xlabel=literal(names[0]), ylabel=literal(names[-1]), xlim=(x[0], x[-1]))
+    date_axes(model, ax, x=0)
     return ax
 
 

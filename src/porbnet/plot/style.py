@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
+from porbnet.estimators.inputs import as_numbers
+from porbnet.estimators.names import calendars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,14 +90,58 @@ def fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
     posterior = model.posterior_
     if posterior.n_dims != 1:
         raise StatementError(
-            f"model has {posterior.n_dims} inputs: this picture is for one; for more, predict along a line of points"
+            f"model has {posterior.n_dims} inputs: this picture is for one; maps are for two, partial_dependence and "
+            "slices for any number"
         )
     if grid is not None:
-        return increasing("grid", grid)
-    inputs = posterior.problem.inputs[:, 0]
+        return increasing("grid", points_of(model, "grid", grid))
+    return np.linspace(*reach(model, 0), GRID_POINTS)[:, None]
+
+
+def reach(model: PoRBNetRegressor, d: int) -> tuple[float, float]:
+    """Ends of what is shown of input d: its range and a little more; if it is constant, half the region."""
+    inputs = model.posterior_.problem.inputs[:, d]
     low, high = float(inputs.min()), float(inputs.max())
-    beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[0])
-    return np.linspace(low - beyond, high + beyond, GRID_POINTS)[:, None]
+    beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[d])
+    return low - beyond, high + beyond
+
+
+def points_of(model: PoRBNetRegressor, name: str, X: Any) -> FloatArray:
+    """Points as numbers, shape (n_points, n_dims); dates where the fit had dates."""
+    if any(c is not None for c in calendars(model)):
+        if model.posterior_.n_dims == 1 and np.ndim(X) == 1:
+            X = np.asarray(X)[:, None]
+        X, _ = as_numbers(X, calendars(model), fitted=True)
+        X = np.asarray(X, dtype=np.float64)
+    return _checks.points(name, X, model.posterior_.n_dims)
+
+
+def along(model: PoRBNetRegressor, d: int, x: FloatArray) -> Any:
+    """Numbers of input d as an axis shows them: dates where they are dates."""
+    calendar = calendars(model)[d]
+    return x if calendar is None else calendar.instants(x)
+
+
+def date_axes(model: PoRBNetRegressor, ax: Axes, x: int | None = None, y: int | None = None) -> None:
+    """Short labels for axes of dates; x and y tell which inputs they show."""
+    for axis, d in ((ax.xaxis, x), (ax.yaxis, y)):
+        if d is not None and calendars(model)[d] is not None:
+            from matplotlib import dates as ticks
+
+            kinds: Any = ticks  # untyped
+            locator = kinds.AutoDateLocator(minticks=3, maxticks=7)
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(kinds.ConciseDateFormatter(locator))
+
+
+def literal(text: str) -> str:
+    """A name that matplotlib is not to read as mathematics."""
+    return text.replace("\\", "\\\\").replace("$", r"\$") if "$" in text else text
+
+
+def medians(posterior: Any, curve: Callable[[FloatArray], FloatArray], points: FloatArray) -> FloatArray:
+    """Posterior medians of what varies over the inputs at points, shape (n_points,)."""
+    return np.concatenate([np.median(curve(points[rows]), axis=0) for rows in posterior.chunks(len(points))])
 
 
 def increasing(name: str, X: Any) -> FloatArray:

@@ -23,7 +23,7 @@ class Learned:
 
     name : in JSON; title : for people
     median, lower, upper : and the ends of the central 90 % interval
-    over_inputs : least and largest posterior mean over the inputs; None if it is one number
+    over_inputs : least and largest posterior median over the inputs, as pictures show it; None if it is one number
     """
 
     name: str
@@ -39,8 +39,8 @@ class Learned:
         low, middle, high = (float(q) for q in np.quantile(values, [0.05, 0.5, 0.95]))
         ends = None
         if varies:
-            means = np.mean(values, axis=0)
-            ends = (float(np.min(means)), float(np.max(means)))
+            medians = np.median(values, axis=0)
+            ends = (float(np.min(medians)), float(np.max(medians)))
         return cls(name, title, middle, low, high, ends)
 
     def as_dict(self) -> dict[str, Any]:

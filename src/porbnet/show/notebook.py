@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from porbnet.plot.fits import fit
+from porbnet.plot.maps import maps
+from porbnet.plot.partial import partial_dependence
 from porbnet.posterior.pointwise import observations
 from porbnet.show.text import summarize
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 2000  # observations in the picture
 _PLACES = 120
+_SIDE = 30  # places along each side of a map
+_MOST_INPUTS = 4
+_SIZES = {1: (4.8, 2.4), 2: (6.4, 4.8), 3: (7.2, 2.4)}  # inches, by number of inputs
+_WRAPPED = 'style="white-space: pre-wrap; overflow-wrap: anywhere"'
 
 
 def describe(model: PoRBNetRegressor) -> str:
@@ -29,17 +35,15 @@ def describe(model: PoRBNetRegressor) -> str:
         f'<div><b>{html.escape(type(model).__name__)}</b> <span style="color: {colour}"><b>{mark}</b></span></div>',
         f"<div>{html.escape(model.diagnostics_.verdict)}</div>",
         _picture(model),
-        f"<pre>{html.escape(summarize(model))}</pre>",
-        f"<details><summary>prior</summary><code>{html.escape(repr(model.prior_))}</code></details>",
+        f"<pre {_WRAPPED}>{html.escape(summarize(model))}</pre>",
+        f"<details><summary>prior</summary><code {_WRAPPED}>{html.escape(repr(model.prior_))}</code></details>",
         "</div>",
     ]
     return "\n".join(part for part in parts if part)
 
 
 def _picture(model: PoRBNetRegressor) -> str:
-    """`plot.fit` as an inline image; nothing with several inputs or without matplotlib."""
-    if model.posterior_.n_dims != 1:
-        return ""
+    """The fit, maps or partial dependence as an inline image; nothing without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -47,13 +51,22 @@ def _picture(model: PoRBNetRegressor) -> str:
         return ""
 
     X, y = observations(model.posterior_)
-    shown = slice(None, None, -(-len(y) // _MOST_SHOWN))
-    figure = Figure(figsize=(4.8, 2.4), layout="constrained")
+    shown, n_dims = slice(None, None, -(-len(y) // _MOST_SHOWN)), X.shape[1]
+    figure = Figure(figsize=_SIZES.get(n_dims, _SIZES[3]), layout="constrained")
     FigureCanvasAgg(figure)
-    low, high = float(X.min()), float(X.max())
-    grid = np.linspace(low, high, _PLACES) if high > low else None
-    fit(model, X[shown], y[shown], figure.add_subplot(), grid=grid)
+    if n_dims == 1:
+        low, high = float(X.min()), float(X.max())
+        grid = np.linspace(low, high, _PLACES) if high > low else None
+        fit(model, X[shown], y[shown], figure.add_subplot(), grid=grid)
+        words = "the fit: mean, intervals of f and of y, data, units"
+    elif n_dims == 2:
+        maps(model, X[shown], y[shown], figure.subplots(2, 2, sharex=True, sharey=True), n_side=_SIDE)
+        words = "maps of mean, sd, lengthscale and noise, with the data"
+    else:
+        first = list(range(min(n_dims, _MOST_INPUTS)))
+        partial_dependence(model, X[shown], y[shown], figure.subplots(1, len(first), sharey=True), inputs=first)
+        words = "what f does along each input on average, with bands"
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=100)
     text = base64.b64encode(file.getvalue()).decode("ascii")
-    return f'<img alt="the fit: mean, intervals of f and of y, data, units" src="data:image/png;base64,{text}">'
+    return f'<img alt="{words}" style="max-width: 100%" src="data:image/png;base64,{text}">'

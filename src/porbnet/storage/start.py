@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from porbnet.base import checks as _checks
+from porbnet.base.dates import Calendars
+from porbnet.base.dates import decode as decode_dates
+from porbnet.base.dates import encode as encode_dates
 from porbnet.errors import ModelFileError
 from porbnet.sampling.problem import Problem
 from porbnet.storage.codec import Arrays, decode, decode_prior, encode, encode_prior, guarded
@@ -31,6 +34,7 @@ class Start:
     offset : subtracted from y
     features : names of the columns of X, or None
     labels : names of inputs and output for pictures, or None
+    dates : what numbers of inputs that are dates mean, or None
     """
 
     parameters: dict[str, Any]
@@ -38,6 +42,7 @@ class Start:
     offset: float
     features: list[str] | None
     labels: list[str] | None
+    dates: Calendars | None = None
 
 
 def start_header(start: Start, arrays: Arrays) -> dict[str, Any]:
@@ -65,6 +70,7 @@ def start_header(start: Start, arrays: Arrays) -> dict[str, Any]:
         "offset": float(start.offset),
         "features": start.features,
         "labels": start.labels,
+        **({} if start.dates is None else {"dates": encode_dates(start.dates)}),
     }
 
 
@@ -103,7 +109,10 @@ def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start
         raise ModelFileError("it does not say which row of the data each observation was")
     problem = dataclasses.replace(problem, order=order)
     features, labels = _names(header["features"], X.shape[1]), _names(header["labels"], X.shape[1] + 1)
-    return Start(parameters, problem, offset, features, labels)
+    dates = header.get("dates")  # of fits with dates only
+    if dates is not None:
+        dates = guarded("dates", lambda: decode_dates(header["dates"], X.shape[1]))
+    return Start(parameters, problem, offset, features, labels, dates)
 
 
 def _vector(name: str, value: Any, length: int, positive: bool = False) -> Any:

@@ -17,8 +17,8 @@ from porbnet.cli.common import (
     Table,
     XColumns,
     YColumn,
-    note,
     show,
+    tell,
 )
 
 
@@ -57,16 +57,17 @@ def command(
       porbnet compare crash.csv --folds 10 --only porbnet --only gp --json
     """
     from porbnet.cli.crossvalidation import cross_validate
-    from porbnet.cli.table import observations, read_table
+    from porbnet.cli.reading import read_table
+    from porbnet.cli.table import observations
+    from porbnet.estimators.inputs import as_numbers
 
-    rows = observations(read_table(data, header), x, y, drop_missing)
-    if rows.n_dropped:
-        note(f"note: {rows.n_dropped} rows with missing values left out", quiet)
+    rows = observations(read_table(data, header, quiet), x, y, drop_missing)
+    tell(rows, quiet)
     sampling = {"n_draws": draws, "n_warmup": warmup, "n_chains": chains}
-    found = cross_validate(rows.X, rows.y, folds, seed, jobs, sampling, only)
+    found = cross_validate(as_numbers(rows.X)[0], rows.y, folds, seed, jobs, sampling, only)
     found = {
         "command": "compare",
-        "observations": len(rows.X),
+        "observations": len(rows),
         "inputs": rows.names[:-1],
         "output": rows.names[-1],
         **found,

@@ -19,9 +19,13 @@ from porbnet.cli.common import (
     YColumn,
     note,
     numbers,
+    regions,
+    span,
+    tell,
 )
 
 if TYPE_CHECKING:
+    from porbnet.cli.output import Begun
     from porbnet.cli.table import Observations
 
 
@@ -32,7 +36,8 @@ def command(
     lengthscale: Annotated[
         str,
         typer.Option(
-            help="learned (a curve), constant (one unknown number), or a number; several with commas, one per input."
+            help="learned (a curve), constant (one unknown number), or a number; several with commas, one per input. "
+            "Of dates: a number with its unit, as 12days, or 36h."
         ),
     ] = "learned",
     noise: Annotated[
@@ -40,7 +45,7 @@ def command(
     ] = "learned",
     amplitude: Annotated[str, typer.Option(help="Size of the function: learned, or a number.")] = "learned",
     region: Annotated[
-        list[str] | None, typer.Option(metavar="LOW,HIGH", help="Where units may lie; once per input.")
+        list[str] | None, typer.Option(metavar="LOW,HIGH", help="Where units may lie; once per input. Dates will do.")
     ] = None,
     units_per_lengthscale: Annotated[str, typer.Option(help="auto, or a number; more is slower.")] = "auto",
     out: Annotated[Path | None, typer.Option(help="Folder for the results; DATA-fit if not given.")] = None,
@@ -71,20 +76,20 @@ def command(
       cat crash.csv | porbnet fit - --draws 2000 --seed 7 --out crash
       porbnet fit crash.csv --json > result.json              for scripts; the exit code is 3 if not converged
     """  # fmt: skip
-    from porbnet.cli.table import observations, read_table
+    from porbnet.cli.reading import read_table
+    from porbnet.cli.table import listed, observations
 
     parameters = {
-        "lengthscale": numbers("lengthscale", lengthscale, ("learned", "constant")),
+        "lengthscale": span(lengthscale, ("learned", "constant")),
         "noise": numbers("noise", noise, ("learned", "varying", "robust")),
         "amplitude": numbers("amplitude", amplitude, ("learned",)),
         "units_per_lengthscale": numbers("units-per-lengthscale", units_per_lengthscale, ("auto",)),
-        "region": "auto" if not region else [numbers("region", r) for r in region],
+        "region": regions(region),
     }
-    rows = observations(read_table(data, header), x, y, drop_missing)
-    if rows.n_dropped:
-        note(f"note: {rows.n_dropped} rows with missing values left out", quiet)
+    rows = observations(read_table(data, header, quiet), x, y, drop_missing)
+    tell(rows, quiet)
     if x is None or y is None:
-        note(f"note: output {rows.names[-1]!r}, input {', '.join(map(repr, rows.names[:-1]))}", quiet)
+        note(f"note: output {rows.names[-1]!r}, input {listed(rows.names[:-1])}", quiet)
     folder = _folder(out, data, overwrite)
     running = {
         "n_draws": draws, "n_warmup": warmup, "thin": thin, "n_chains": chains, "random_state": seed, "n_jobs": jobs,
@@ -92,25 +97,27 @@ def command(
     }  # fmt: skip
     from porbnet.cli.output import finish
 
-    finish(lambda: _fit(rows, folder, parameters | running, overwrite), folder, "fit", as_json, quiet)
+    finish(lambda begun: _fit(rows, folder, parameters | running, overwrite, begun), folder, "fit", as_json, quiet)
 
 
-def _fit(rows: Observations, folder: Path, parameters: dict[str, Any], overwrite: bool) -> Any:
+def _fit(rows: Observations, folder: Path, parameters: dict[str, Any], overwrite: bool, begun: Begun) -> Any:
     from porbnet.cli.output import CHECKPOINT
     from porbnet.estimators.regressor import PoRBNetRegressor
 
     model = PoRBNetRegressor(**parameters, checkpoint=folder / CHECKPOINT)
     model.labels_ = rows.names
     model._replaces_checkpoint = overwrite  # when all is checked; an earlier model stays until the new one is written
-    return model.fit(rows.X, rows.y)
+    prepared = model._prepare(rows.X, rows.y)
+    begun()
+    return model._sample(*prepared)
 
 
 def _folder(out: Path | None, data: str, overwrite: bool) -> Path:
     """The folder of results, which must not hold an earlier fit if that is not to be replaced. Nothing is touched."""
-    from porbnet.cli.output import CHECKPOINT
+    from porbnet.cli.output import CHECKPOINT, default_folder
     from porbnet.errors import StatementError
 
-    folder = out if out is not None else Path("porbnet-fit" if data == "-" else f"{Path(data).stem}-fit")
+    folder = out if out is not None else default_folder(data)
     if folder.exists() and not folder.is_dir():
         raise StatementError(f"--out {str(folder)!r} is a file: it must be a folder")
     if overwrite:

@@ -9,10 +9,12 @@ import typer
 
 from porbnet.cli.common import Json, Model, Quiet, model_path, show
 
+_KINDS = "One input: curves (fit, lengthscale, noise) or fit; two: maps; any number: partial, slices, width."
+
 
 def command(
     model: Model,
-    kind: Annotated[str | None, typer.Option(help="fit, curves (fit, lengthscale and noise) or width.")] = None,
+    kind: Annotated[str | None, typer.Option(help=_KINDS)] = None,
     out: Annotated[Path | None, typer.Option(help="File to write: .png, .svg or .pdf; KIND.png if not given.")] = None,
     coverage: Annotated[float, typer.Option(help="Probability of the bands.")] = 0.9,
     dpi: Annotated[int, typer.Option(min=10, max=1200, help="Dots per inch of a .png.")] = 150,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from porbnet.cli.common import DropMissing, Header, Json, Model, Quiet, Table, model_path, note, numbers, show
+from porbnet.cli.common import DropMissing, Header, Json, Model, Quiet, Table, model_path, numbers, show, tell
 
 if TYPE_CHECKING:
     from porbnet.cli.table import TableData
-    from porbnet.estimators.regressor import PoRBNetRegressor
 
 
 def command(
@@ -22,15 +19,23 @@ def command(
     of: Annotated[str, typer.Option(help="y: a new observation, noise included; f: the function.")] = "y",
     coverage: Annotated[float, typer.Option(help="Probability between lower and upper.")] = 0.9,
     quantiles: Annotated[str | None, typer.Option(metavar="Q,Q,...", help="Quantiles beside the interval.")] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; standard output if not given.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write: .csv, .tsv, .parquet or .feather; CSV on standard output if not given."),
+    ] = None,
     header: Header = None,
+    by_position: Annotated[
+        bool, typer.Option("--by-position", help="Take the first columns in order, whatever their names.")
+    ] = False,
+    digits: Annotated[int, typer.Option(min=1, max=17, help="Significant digits in CSV.")] = 7,
     drop_missing: DropMissing = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     r"""Predict at the rows of a table: mean, sd and a central interval, as CSV.
 
-    Input columns are found by the names they had in the fit, else taken in order.
+    Input columns are found by the names they had in the fit; those of a table without names are taken in order.
+    Dates may be given as dates or as numbers, in the unit and from the origin that `porbnet summary` tells.
 
     \b
     Examples:
@@ -38,49 +43,64 @@ def command(
       porbnet predict crash-fit new.csv --of f --coverage 0.5 --out curve.csv
       seq 0 60 | porbnet predict crash-fit - --quantiles 0.1,0.5,0.9
     """
-    from porbnet.cli.table import observations, read_table
+    import numpy as np
+
+    from porbnet.base.date_text import Dates
+    from porbnet.base.dates import text_of
+    from porbnet.cli.reading import read_table
+    from porbnet.cli.table import observations
+    from porbnet.cli.writing import check_name, write_table
     from porbnet.estimators.files import load
+    from porbnet.estimators.names import labels
 
     levels = [] if quantiles is None else numbers("quantiles", quantiles)
     levels = levels if isinstance(levels, list) else [levels]
+    check_name(out)
     fitted = load(model_path(model))
-    table = read_table(data, header)
-    rows = observations(table, _columns(fitted, table), None, drop_missing, with_output=False)
-    if rows.n_dropped:
-        note(f"note: {rows.n_dropped} rows with missing values left out", quiet)
+    table = read_table(data, header, quiet or as_json)
+    wanted = labels(fitted)[:-1]
+    taken = _columns(wanted, table, by_position)
+    rows = observations(table, taken, None, drop_missing, with_output=False)
+    tell(rows, quiet or as_json)
     mean, sd = fitted.predict(rows.X, return_std=True, of=of)
-    columns: dict[str, Any] = dict(zip(rows.names, rows.X.T.tolist(), strict=True))
+    columns: dict[str, Any] = {}
+    for name, column in zip(wanted, taken, strict=True):
+        cells = table.shown(table.index(column, "--x"))
+        columns[name] = [cell for cell, kept in zip(cells, rows.kept, strict=True) if kept]
     columns |= {"mean": mean.tolist(), "sd": sd.tolist()}
     lower, upper = fitted.predict_interval(rows.X, coverage, of=of).T
     columns |= {"lower": lower.tolist(), "upper": upper.tolist()}
     for q in levels:
         columns[f"q{q:g}"] = fitted.predict_quantiles(rows.X, [q], of=of)[:, 0].tolist()
+    in_full = as_json or (out is not None and out.suffix.lower() not in ("", ".csv", ".tsv", ".tab", ".txt"))
+    if in_full and isinstance(rows.X, np.ndarray):
+        columns |= dict(zip(wanted, rows.X.T.tolist(), strict=True))
+    elif in_full:
+        values = zip(wanted, rows.X.values, strict=True)
+        columns |= {name: (text_of(v.instants) if as_json else v.instants) if isinstance(v, Dates) else v.tolist()
+                    for name, v in values}  # fmt: skip
     if as_json:
         show({"command": "predict", "of": of, "coverage": coverage, "columns": columns}, "", True, False)
-    elif out is None:
-        _write(columns, sys.stdout)
     else:
-        with open(out, "w", newline="", encoding="utf-8") as file:
-            _write(columns, file)
+        write_table(columns, out, digits)
 
 
-def _write(columns: dict[str, Any], file: Any) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-
-
-def _columns(model: PoRBNetRegressor, table: TableData) -> list[str]:
-    """Input columns: those named as in the fit, else the first ones if there are just enough."""
-    from porbnet.cli.document import labels
+def _columns(wanted: list[str], table: TableData, by_position: bool) -> list[str]:
+    """Input columns by the names that they had in the fit; by position if that was asked for, or there are no names."""
+    from porbnet.cli.table import listed
     from porbnet.errors import StatementError
 
-    wanted = labels(model)[:-1]
-    if all(name in table.names for name in wanted):
-        return wanted
-    if len(table.names) == len(wanted):
-        return table.names
-    raise StatementError(
-        f"the model's inputs are {', '.join(map(repr, wanted))}, but the table has "
-        f"{', '.join(map(repr, table.names))}: name its columns so, or leave others out"
-    )
+    if by_position or not table.named:
+        if len(table.names) < len(wanted) or (not by_position and len(table.names) != len(wanted)):
+            raise StatementError(
+                f"the model has {len(wanted)} input{'' if len(wanted) == 1 else 's'} ({listed(wanted)}), "
+                f"but the table has {len(table.names)} column{'' if len(table.names) == 1 else 's'}"
+            )
+        return table.names[: len(wanted)]
+    missing = [name for name in wanted if name not in table.names]
+    if missing:
+        raise StatementError(
+            f"the table has no column {listed(missing)}, which the model was fitted to: there are "
+            f"{listed(table.names)}; name them alike, or take the first {len(wanted)} in order with --by-position"
+        )
+    return wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,10 +62,11 @@ def command(
     }
     if covariance is not None:
         some = x[::3]
-        _write_csv(covariance, ["x", *map(repr, some.tolist())], np.column_stack([some, prior.covariance(some)]))
+        values = np.column_stack([some, prior.covariance(some)])
+        _write(covariance, ["x", *(f"{v:.7g}" for v in some)], values)
     if out is not None and out.suffix.lower() == ".csv":
         values = prior.sample(x, draws, random_state=seed)
-        _write_csv(out, ["x", *(f"f{i + 1}" for i in range(draws))], np.column_stack([x, values.T]))
+        _write(out, ["x", *(f"f{i + 1}" for i in range(draws))], np.column_stack([x, values.T]))
     elif out is not None:
         _picture(prior, x, draws, seed, lengthscale, out)
     lines = [
@@ -79,11 +79,10 @@ def command(
     show(found, "\n".join(lines), as_json, quiet)
 
 
-def _write_csv(path: Path, names: list[str], rows: Any) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(rows.tolist())
+def _write(path: Path, names: list[str], rows: Any) -> None:
+    from porbnet.cli.writing import write_table
+
+    write_table(dict(zip(names, rows.T.tolist(), strict=True)), path)
 
 
 def _picture(prior: Prior, x: Any, draws: int, seed: int, lengthscale: float, out: Path) -> None:

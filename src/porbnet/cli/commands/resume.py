@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porbnet.cli.common import Jobs, Json, Quiet
+
+if TYPE_CHECKING:
+    from porbnet.cli.output import Begun
+    from porbnet.estimators.regressor import PoRBNetRegressor
 
 
 def command(
@@ -34,4 +38,9 @@ def command(
             + ("a fit that is finished: nothing to go on with" if done else "no fit that was begun")
         )
     shown = False if quiet or as_json else None
-    finish(lambda: resume(folder / CHECKPOINT, n_jobs=jobs, progress=shown), folder, "resume", as_json, quiet)
+
+    def run(begun: Begun) -> PoRBNetRegressor:
+        begun()
+        return resume(folder / CHECKPOINT, n_jobs=jobs, progress=shown)
+
+    finish(run, folder, "resume", as_json, quiet)

@@ -52,7 +52,7 @@ class Sizes:
 
     def are_sound(self, n_points: int) -> bool:
         """Whether numbers from a file can be sizes."""
-        whole = all(0 <= n < 2**31 for n in astuple(self)) and 0 < self.units <= self.trial and 0 < self.room
+        whole = all(0 <= n < 2**31 for n in astuple(self)) and 0 < self.units <= self.trial and self.room > 0
         square = 0 if self.packed else 3 * (self.units + 33) ** 2
         needed = 8 * (
             square + self.packed + 2 * self.room + 4 * self.marks + (self.units + self.trial) * (n_points + 20)
