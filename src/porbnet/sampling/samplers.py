@@ -57,10 +57,6 @@ class Sampler:
         return is_cold(self.kernel)
 
 
-def _anything(prior: Prior) -> None:
-    pass
-
-
 def sampler_of(stated: Any) -> Sampler:
     """The sampler that a user has asked for: "collapsed", "paper", a `CollapsedSampler` or a `PaperSampler`."""
     if isinstance(stated, PaperSampler) or (isinstance(stated, str) and stated == "paper"):
@@ -70,10 +66,10 @@ def sampler_of(stated: Any) -> Sampler:
         options = stated if isinstance(stated, PaperSampler) else PaperSampler()
         return Sampler(functools.partial(paper.PaperChain, sampler=options), paper_run, paper.check_prior)
     if isinstance(stated, CollapsedSampler) or (isinstance(stated, str) and stated == "collapsed"):
-        from porbnet.sampling.collapsed.chain import CollapsedChain
+        from porbnet.sampling.collapsed.chain import CollapsedChain, check_prior
         from porbnet.sampling.collapsed.sweep import run
 
         moves = stated.moves if isinstance(stated, CollapsedSampler) else ()
-        return Sampler(functools.partial(CollapsedChain, moves=moves), run, _anything)
+        return Sampler(functools.partial(CollapsedChain, moves=moves), run, check_prior)
     allowed = "it must be 'collapsed', 'paper', a CollapsedSampler or a PaperSampler"
     raise _checks.fail("sampler", stated, allowed)

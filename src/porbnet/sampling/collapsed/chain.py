@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base.compiled import Passed
+from porbnet.errors import StatementError
 from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, padded
 from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.collapsed.blocks import CAPACITY as BOX_CAPACITY
@@ -21,6 +22,7 @@ from porbnet.sampling.lean import MARGIN, ROOM, is_known, sharpness_of, source_o
 from porbnet.sampling.moves import Move
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored, storage
+from porbnet.statement.prior import Prior
 
 _PER_UNIT = ("owner", "centers", "relative", "scales", "low", "high", "with_bias")
 _SQUARE = ("gram", "inverse", "factor")  # of which only the rows and columns of units matter
@@ -32,6 +34,7 @@ STILL_PACKED = 0.7
 _PER_ROW = 48  # of a packed Gram matrix, entries to begin with
 _MOST_SCALE = 1e12  # of units, over the region's size
 _MOST_BYTES = 2**36  # that room for units may take
+MOST_EXPECTED, MOST_EXPECTED_BEYOND = 50_000, 5_000  # units of a prior that is fitted, with one input and with several
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,16 @@ class Sizes:
     def larger(self, other: Sizes) -> Sizes:
         """The larger of both in every respect."""
         return Sizes(*(max(a, b) for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+def check_prior(prior: Prior) -> None:
+    """Raise `StatementError` if a prior expects more units than a chain can hold."""
+    most = MOST_EXPECTED if prior.n_dims == 1 else MOST_EXPECTED_BEYOND
+    if prior.expected_units > most:
+        raise StatementError(
+            f"the prior expects {prior.expected_units:,.0f} units, more than a fit can hold: with {prior.n_dims} "
+            f"input(s) at most {most:,}; raise the lengthscale, shrink the region or lower units_per_lengthscale"
+        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +205,7 @@ class CollapsedChain(BaseChain):
     def _made(self, sizes: Sizes, values: NDArray[np.float64]) -> tuple[State, State, Blocks]:
         problem, plan = self.lean, self.plan
         n_dims, n_points = problem.most_dims, problem.n_points
-        self.sizes = sizes
+        self._take(sizes)
         state = State(
             rows=problem.rows(),
             components=tuple(c.record(sizes.marks) for c in problem.components),
@@ -214,6 +227,15 @@ class CollapsedChain(BaseChain):
         )
         return state, *self._beside(state)
 
+    def _take(self, sizes: Sizes) -> None:
+        """Sizes to come, unless they are more than can be had."""
+        if not sizes.are_sound(self.lean.n_points):
+            raise StatementError(
+                f"{sizes.units:,} units over {self.lean.n_points:,} rows take more memory than there is; raise the "
+                "lengthscale or the noise, shrink the region or lower units_per_lengthscale"
+            )
+        self.sizes = sizes
+
     def _beside(self, state: State) -> tuple[State, Blocks]:
         """Work space of blocks; next to nothing where there are none."""
         n_dims, packed = self.lean.most_dims, bool(self.sizes.packed)
@@ -228,7 +250,7 @@ class CollapsedChain(BaseChain):
         old, lean = self.state, self.lean
         n_dims, n_points = lean.most_dims, lean.n_points
         weights, drawn = self.blocks.weights, self.blocks.drawn
-        self.sizes = sizes
+        self._take(sizes)
         units = empty_units(sizes.units, n_dims, n_points, sizes.packed)
         n = units.n = old.units.n
         order = np.argsort(old.units.centers[:n, 0], kind="stable") if sizes.packed else np.arange(n)
