@@ -190,17 +190,19 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y, dtype=np.float64)
         noise, weight = self._known_noise(len(y))
         rows, counts = _counted_rows(sample_weight, X)
-        X, y, weight = X[rows], y[rows], _taken(weight, rows)
+        if rows is not None:
+            X, y, weight = X[rows], y[rows], _taken(weight, rows)
         # in one order whatever order they came in, so that not even rounding depends on it
         order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
+        order = order if rows is None else rows[order]
         prior, offset = self._statement(X, y, noise, counts)
         if counts is not None and prior.likelihood is not None and prior.likelihood.whole_weights:
             allowed = f"with {prior.likelihood.words} it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
         sampler_of(self.sampler).check(prior)
-        problem = Problem.of(prior, X, y - offset, weight, counts)
-        problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
+        y -= offset
+        problem = replace(Problem.of(prior, X, y, weight, counts), order=order)  # of the rows as they were given
         if self.checkpoint is None:
             return self._sample(problem, offset, root, None)
         from porbnet.storage import checkpoint
@@ -499,13 +501,13 @@ def _held(keeper: Keeper | None) -> Any:
     return locked(keeper.place)
 
 
-def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64], FloatArray | None]:
-    """Indices of rows, and how often each counts (None: once).
+def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64] | None, FloatArray | None]:
+    """Indices of rows (None: all of them), and how often each counts (None: once).
 
     Whole weights repeat rows, which gives the very draws of a fit to the repeated rows; others go into the likelihood.
     """
     if sample_weight is None:
-        return np.arange(len(X)), None
+        return None, None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     total = float(weight.sum())
     if not 2.0 <= total <= _MOST_WEIGHT:

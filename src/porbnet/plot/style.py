@@ -92,8 +92,8 @@ def fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
         )
     if grid is not None:
         return increasing("grid", grid)
-    inputs = posterior.problem.inputs[:, 0]
-    low, high = float(inputs.min()), float(inputs.max())
+    problem = posterior.problem
+    low, high = (float(v) for v in problem.scaling.centers(problem.components[0].x[0, [0, -1], None])[:, 0])
     beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[0])
     return np.linspace(low - beyond, high + beyond, GRID_POINTS)[:, None]
 

@@ -50,8 +50,8 @@ class Learned:
 
 def places_of(posterior: Posterior) -> FloatArray:
     """Inputs from left to right, at most 2,000 of them, shape (n_places, n_dims)."""
-    X = posterior.problem.inputs
-    return X[:: max(1, len(X) // _MOST_PLACES)]
+    x = posterior.problem.components[0].x.T
+    return posterior.problem.scaling.centers(x[:: max(1, len(x) // _MOST_PLACES)])
 
 
 def learned(posterior: Posterior) -> list[Learned]:

@@ -23,6 +23,7 @@ from porbnet.intensity.base import Relative
 from porbnet.kernels.curves import curve_record, empty_curve
 from porbnet.kernels.state import CONSTANT, PIECES, TABLE, Component, Rows, Shape
 from porbnet.likelihood import Likelihood, likelihood_of
+from porbnet.sampling.measure import same
 from porbnet.statement.defaults import mean_and_sd
 from porbnet.statement.prior import Prior
 
@@ -187,8 +188,8 @@ class Problem:
         spread = mean_and_sd(y, counts)[1] if len(y) > 1 else 0.0
         y_scale = spread if spread > 0 else _median(prior.amplitude)
         scaling, likelihood = scaling_of(prior, y_scale), likelihood_of(prior.noise)
-        order = np.argsort(scaling.inputs(X)[:, 0], kind="stable")
-        component, own = ComponentSetting.of(prior, X[order], y_scale, 1)
+        order = _in_order(X[:, 0])
+        component, own = ComponentSetting.of(prior, _taken(X, order), y_scale, 1)
         noise, *others = likelihood.parameters()
         parameters = (noise, *own, *others)
         return cls(
@@ -198,10 +199,10 @@ class Problem:
             parameters=parameters,
             laws=np.array([p.row(scaling) for p in parameters]),
             components=(component,),
-            outputs=y[order] / y_scale,
-            known_root=np.ones(len(y)) if weight is None else np.sqrt(weight[order]),
-            times=np.ones(len(y)) if counts is None else counts[order],
-            order=order,
+            outputs=_taken(y, order) / y_scale,
+            known_root=same(1.0, len(y)) if weight is None else np.sqrt(_taken(weight, order)),
+            times=same(1.0, len(y)) if counts is None else _taken(counts, order),
+            order=np.arange(len(y)) if order is None else order,
             X=X,
             y=y,
             weight=weight,
@@ -214,8 +215,8 @@ class Problem:
         Of the prior, region, lengthscale and amplitude are taken; bias and noise are those of the problem. X has a row
         per observation, as the problem's own.
         """
-        rows, place = np.argsort(self.scaling.inputs(self.X)[:, 0], kind="stable"), self.first_other
-        component, own = ComponentSetting.of(prior, X[rows], self.scaling.y_scale, place)
+        rows, place = _in_order(self.X[:, 0]), self.first_other
+        component, own = ComponentSetting.of(prior, _taken(X, rows), self.scaling.y_scale, place)
         own = [replace(p, name=f"{p.name} {len(self.components) + 1}") for p in own]
         before, after = self.parameters[:place], self.parameters[place:]
         between = [p.row(component.scaling) for p in own]
@@ -257,13 +258,14 @@ class Problem:
 
     def rows(self) -> Rows:
         """The observations, as a record of a chain's own."""
-        root = self.known_root * np.sqrt(self.times)
+        known, times = np.ascontiguousarray(self.known_root), np.ascontiguousarray(self.times)
+        root = known * np.sqrt(times)
         y = self.outputs * root
         prior, n = self.prior, len(y)
         stands = StandsFor(np.zeros(n), np.full(n, np.inf), 0.0, 1.0) if self.stands_for is None else self.stands_for
         return Rows(
-            counts=self.times,
-            known_root=self.known_root,
+            counts=times,
+            known_root=known,
             outputs=self.outputs.copy(),
             root=root,
             y=y,
@@ -271,8 +273,8 @@ class Problem:
             within=stands.within,
             limit=stands.limit,
             square=float(np.sum(y * y + stands.within * root * root)),
-            log_root=float(np.sum(self.times * np.log(self.known_root))) + stands.shift,
-            count=float(np.sum(self.times)),
+            log_root=float(np.sum(times * np.log(known))) + stands.shift,
+            count=float(np.sum(times)),
             shift=stands.shift,
             safe=float(stands.limit.min(initial=np.inf)),
             margin=stands.margin,
@@ -297,6 +299,16 @@ def scaling_of(prior: Prior, y_scale: float) -> Scaling:
     """Standard coordinates of a prior's region."""
     size = math.exp(float(np.mean(np.log(prior.region.widths))))
     return Scaling(prior.region.low, prior.anisotropy * size, size, y_scale)
+
+
+def _in_order(x: FloatArray) -> NDArray[np.int64] | None:
+    """The order of increasing x; None if that is the one it has."""
+    return None if np.all(x[1:] >= x[:-1]) else np.argsort(x, kind="stable")
+
+
+def _taken(values: FloatArray, order: NDArray[np.int64] | None) -> FloatArray:
+    """Values in an order, without a copy if it is the one they have."""
+    return values if order is None else values[order]
 
 
 def _median(value: float | LogNormal) -> float:

@@ -31,7 +31,7 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.likelihood import registered
-from porbnet.statement.first_guess import lengthscale_share
+from porbnet.statement.first_guess import lengthscale_share, looked_at
 from porbnet.statement.prior import Prior
 
 AMPLITUDE_FACTOR = 3.0
@@ -123,7 +123,8 @@ def default_prior(
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
     if isinstance(lengthscale, str) and n_dims <= MOST_GUESSED:
-        guess = lengthscale_share((X - scales.low) / scales.range, (y - scales.offset) / scales.output, counts)
+        some, outputs, often = looked_at(X, y, counts)
+        guess = lengthscale_share((some - scales.low) / scales.range, (outputs - scales.offset) / scales.output, often)
         share = max(guess * math.sqrt(n_dims), _shortest_share(n_dims, spread))
         typical, anisotropy = share * scales.range, (scales.range if n_dims > 1 else None)
     else:
