@@ -1,9 +1,9 @@
 """Fits of many rows: CPU time and peak memory of default fits of 1,000 to 1,000,000 rows, which are compressed first.
 
-Two functions, sin 40x² and sin 6x, with noise 0.3. Each fit runs in a process of its own, after a tiny one that compiles
-and loads what there is to load; memory is the peak above that, data included in neither. The targets: CPU time of a
-million rows at most twice that of a thousand, memory at most four times the bytes of the data (of a million rows: the
-chains themselves take more than a thousand rows do).
+Two functions, sin 40x² and sin 6x, with noise 0.3. Each fit runs in a process of its own, after a tiny one that
+compiles and loads what there is to load; memory is the peak above that, when the data were there already. The targets:
+CPU time of a million rows at most twice that of a thousand, memory at most four times the bytes of the data (of a
+million rows: the chains themselves take more than a thousand rows do).
 
 Run it with `python benchmarks/rows.py`, or with `--quick` up to 100,000 rows.
 """

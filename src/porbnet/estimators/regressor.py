@@ -19,6 +19,7 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
+from porbnet.estimators.chunks import are_chunks, fit_chunks
 from porbnet.functions.network import Networks
 from porbnet.posterior import mixture
 from porbnet.posterior.diagnostics import Diagnostics, diagnose
@@ -27,7 +28,7 @@ from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
 from porbnet.sampling.samplers import CollapsedSampler, sampler_of
-from porbnet.statement.defaults import default_prior
+from porbnet.statement.defaults import Scales, default_prior
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -162,13 +163,16 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- fit ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PoRBNetRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PoRBNetRegressor:
         """Draw from the posterior.
 
         Parameters
         ----------
-        X : array of shape (n_points, n_features)
+        X : array of shape (n_points, n_features), or chunks
+            Chunks are an iterable, or a callable that returns one, of pairs (X, y), of (X, y, sample_weight), or of
+            data frames. Of more than a million rows with one input none is kept: see docs/large.md.
         y : array of shape (n_points,)
+            With chunks left out, or the name of the column of outputs of data frames.
         sample_weight : array of shape (n_points,), optional
             How often each row counts: its likelihood is raised to this power. 2 is the same as the row given twice, 0
             leaves it out, 0.5 counts it as half a reading: for f that is a known precision, weight / noise². Any
@@ -184,6 +188,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         With `checkpoint`, `porbnet.resume` then goes on.
         """
+        if are_chunks(X, y):
+            return fit_chunks(self, X, y, sample_weight)
         self._check_running()
         root = seed_sequence(self.random_state)
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
@@ -203,6 +209,10 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sampler_of(self.sampler).check(prior)
         y -= offset
         problem = replace(Problem.of(prior, X, y, weight, counts), order=order)  # of the rows as they were given
+        return self._begin(problem, offset, root)
+
+    def _begin(self, problem: Problem, offset: float, root: np.random.SeedSequence) -> PoRBNetRegressor:
+        """Sample, with a checkpoint if one is wanted."""
         if self.checkpoint is None:
             return self._sample(problem, offset, root, None)
         from porbnet.storage import checkpoint
@@ -224,13 +234,13 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.posterior_ = Posterior(problem, results, offset)
         self.diagnostics_: Diagnostics = diagnose(self.posterior_)
         if not self.diagnostics_.converged:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
         if np.median(self.posterior_.draws.values[:, 0]) < _LEAST_NOISE:
             warnings.warn(
                 "the noise is below a thousandth of the spread of y, where rounding makes the number of units "
                 "approximate (f is not affected): state a larger noise if the width matters",
                 PorbnetWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self
 
@@ -273,7 +283,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         typical = float(np.sqrt(np.mean(sd**2)))
         return typical, (typical / sd) ** 2
 
-    def _statement(self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None) -> tuple[Prior, float]:
+    def _statement(
+        self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None, scales: Scales | None = None
+    ) -> tuple[Prior, float]:
         if self.prior is not None:
             if not isinstance(self.prior, Prior):
                 raise _checks.fail("prior", self.prior, "it must be a Prior")
@@ -289,7 +301,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.prior.check(X)
             return self.prior, 0.0
         stated = {name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise}
-        return default_prior(X, y, **stated, counts=counts)
+        return default_prior(X, y, **stated, counts=counts, scales=scales)
 
     # --- predictions -------------------------------------------------------------------------------------------
 

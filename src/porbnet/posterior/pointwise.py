@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.errors import StatementError
 from porbnet.kernels.curves import curve_record
 from porbnet.posterior.posterior import Posterior
 
@@ -19,6 +20,11 @@ _LEAST_SHARE = 1e-12  # of an observation's doubt that others must leave, where 
 
 def observations(posterior: Posterior) -> tuple[FloatArray, FloatArray]:
     """Inputs, shape (n_points, n_dims), and outputs, shape (n_points,), in the sampler's order and the data's units."""
+    if not posterior.problem.has_all_rows:
+        raise StatementError(
+            f"the {posterior.problem.n_observations:,} rows of this fit were read in chunks and not kept: what needs "
+            "every row (log likelihoods, leave-one-out, ArviZ) is not there; log_density takes rows of your choice"
+        )
     return posterior.problem.inputs, posterior.offset + posterior.problem.training_outputs
 
 

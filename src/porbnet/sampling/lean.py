@@ -52,6 +52,7 @@ class Source:
         else:
             scaling = problem.scaling
             self.breaks = [(k - lo) / f for k, lo, f in zip(kinks, scaling.low, scaling.divisor, strict=True)]
+        self.hardest = float(self.rows.limit.min(initial=np.inf))  # scale of a unit beyond which no rows can be made
         self.coarse = self._coarse()
 
     def _coarse(self) -> Measure | None:
@@ -62,8 +63,13 @@ class Source:
         scale = CELLS * 2.0 / float(np.ptp(x)) if np.ptp(x) > 0 else 1.0
         return compressed(self.rows, Sharpness.everywhere(scale, len(x)), self.breaks)
 
+    def is_enough(self, made: Sharpness, wanted: Sharpness) -> bool:
+        """Whether rows made for some units are all that can be had for others: the rest is impossible."""
+        return bool(np.isfinite(self.hardest) and np.all(np.minimum(wanted.scales, self.hardest) <= made.scales))
+
     def lean(self, sharpness: Sharpness, margin: float = 1.0) -> Problem:
         """The problem for units as sharp as stated; as it was if that would not save much."""
+        sharpness = replace(sharpness, scales=np.minimum(sharpness.scales, self.hardest))
         found = compressed(self.rows, sharpness, self.breaks, self.coarse)
         if len(found) > WORTH * len(self.rows):
             return self.problem
@@ -86,7 +92,7 @@ def source_of(problem: Problem) -> Source | None:
     if len(problem.components) > 1 or not problem.likelihood.compresses:
         return None
     n_dims = problem.scaling.n_dims
-    if n_dims not in MOST_NODES or problem.n_points < FEWEST_ROWS[n_dims]:
+    if problem.stands_for is None and (n_dims not in MOST_NODES or problem.n_points < FEWEST_ROWS[n_dims]):
         return None
     with _ONE_AT_A_TIME:
         if "source" not in problem.cache:

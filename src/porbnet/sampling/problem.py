@@ -148,7 +148,7 @@ class Problem:
     components : one today; f is the bias and the sum of them
     outputs, known_root, times : (n_points,) outputs, known part of the root precisions, and how often each counts
     order : (n_points,) the original row of each sorted observation
-    X, y, weight, counts : what the problem was made from, in its own units; see `of`
+    X, y, weight, counts, within, limit : what the problem was made from, in its own units; see `of`
     stands_for : of rows that stand for several observations (`compression`); None if each is one
     """
 
@@ -166,6 +166,8 @@ class Problem:
     y: FloatArray
     weight: FloatArray | None
     counts: FloatArray | None
+    within: FloatArray | None = None
+    limit: FloatArray | None = None
     stands_for: StandsFor | None = None
     cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what others have made from it, once
 
@@ -177,15 +179,21 @@ class Problem:
         y: FloatArray,
         weight: FloatArray | None = None,
         counts: FloatArray | None = None,
+        within: FloatArray | None = None,
+        limit: FloatArray | None = None,
     ) -> Problem:
         """Standardise and sort; X of shape (n_points, n_dims), the others of shape (n_points,).
 
         weight : relative precision of each observation (its noise variance is σ² / weight), 1 by default
         counts : how often each observation counts, 1 by default: its likelihood is raised to that power
+        within, limit : of rows that stand for several observations each (`sampling.absorb`), with one input: the mean
+            square of their outputs about y, and the largest scale of a unit for which they do
         """
         if prior.noise is None:
             raise StatementError("noise=None is not allowed in a fit: state a number, a LogNormal or a noise model")
         spread = mean_and_sd(y, counts)[1] if len(y) > 1 else 0.0
+        if within is not None:
+            spread = math.sqrt(max(spread**2 + float(np.average(within, weights=counts)), 0.0))
         y_scale = spread if spread > 0 else _median(prior.amplitude)
         scaling, likelihood = scaling_of(prior, y_scale), likelihood_of(prior.noise)
         order = _in_order(X[:, 0])
@@ -207,6 +215,13 @@ class Problem:
             y=y,
             weight=weight,
             counts=counts,
+            within=within,
+            limit=limit,
+            stands_for=None
+            if within is None or limit is None
+            else StandsFor(
+                _taken(within, order) / y_scale**2, _taken(limit, order) * float(scaling.divisor[0]), 0.0, 1.0
+            ),
         )
 
     def with_component(self, prior: Prior, X: FloatArray) -> Problem:
@@ -231,6 +246,16 @@ class Problem:
     def n_points(self) -> int:
         """Number of observations."""
         return len(self.outputs)
+
+    @property
+    def n_observations(self) -> int:
+        """How many observations the rows stand for."""
+        return len(self.y) if self.within is None else round(float(np.sum(self.times)))
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the observations themselves are there, not only nodes that stand for them."""
+        return self.within is None
 
     @property
     def most_dims(self) -> int:

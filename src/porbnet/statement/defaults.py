@@ -64,9 +64,13 @@ class Scales:
         """From inputs of shape (n_points, n_dims), outputs and how often each counts, of shape (n_points,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             offset, output = mean_and_sd(y, counts)
+        return cls.checked(offset, output, X.min(axis=0), np.ptp(X, axis=0))
+
+    @classmethod
+    def checked(cls, offset: float, output: float, low: FloatArray, ranges: FloatArray) -> Scales:
+        """From mean and sd of y, low and range of the inputs; those that are none made to be some."""
         if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
             output = 1e-3 * abs(offset) or 1.0
-        low, ranges = X.min(axis=0), np.ptp(X, axis=0)
         tiny = ~(ranges > 1e-14 * np.abs(low))
         ranges = np.where(tiny, np.where(low == 0, 1.0, np.abs(low)), ranges)
         _require_sane("y", "spread", output, LARGEST_SPREAD)
@@ -104,10 +108,12 @@ def default_prior(
     region: Any = "auto",
     units_per_lengthscale: Any = "auto",
     counts: FloatArray | None = None,
+    scales: Scales | None = None,
 ) -> tuple[Prior, float]:
     """The prior of a fit and the offset that is subtracted from y; see the module's docstring.
 
     counts : how often each observation counts, shape (n_points,), 1 by default
+    scales : of the data, if X and y are only some of them
 
     Examples
     --------
@@ -116,7 +122,7 @@ def default_prior(
     >>> prior.noise
     0.1
     """
-    scales = Scales.of(X, y, counts)
+    scales = Scales.of(X, y, counts) if scales is None else scales
     n_dims = X.shape[1]
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)

@@ -189,8 +189,14 @@ class CollapsedChain(BaseChain):
         )  # fmt: skip
 
     def _enlarge(self) -> None:
+        wanted = None
         if self.state.rows.coarse:
-            self._sharpen(sharpness_of(self.state.components[0], self.state.values, self._room))
+            wanted = sharpness_of(self.state.components[0], self.state.values, self._room)
+            assert self.source is not None and self.sharpness is not None
+            if self.source.is_enough(self.sharpness, wanted):  # sharper units are impossible, and asking is of no use
+                self.state.rows.coarse, self.state.rows.margin, wanted = 0, 0.0, None
+        if wanted is not None:
+            self._sharpen(wanted)
             self.state = self._with_rows()
             self._run_from(ANEW, storage(self.problem, 1, 1, self.n_kept), 0)
         if self.state.room > self.capacity:
