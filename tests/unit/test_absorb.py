@@ -68,9 +68,9 @@ def test_log_p_of_absorbed_rows(small, noise, order, weighted, seed):
     sharpest = min(float(few.stands_for.limit.min()), 60.0)
     assert sharpest > 30.0
     for centers, scales, values, z in states(whole, 0.999 * sharpest, rng, N_STATES // 2):
-        state = (centers, scales, values, 0.5 * z)
+        state = (centers, scales, values, 0.25 * z)  # a noise curve far off makes log p large, and coarse
         expected = log_p(whole, *state)
-        assert abs(log_p(few, *state) - expected) < TOLERANCE * max(1.0, abs(expected) / 1e5)
+        assert abs(log_p(few, *state) - expected) < TOLERANCE * max(1.0, abs(expected) / 5e4)
 
 
 def test_nodes_that_are_off_are_seen(small, seed):
@@ -237,7 +237,7 @@ def test_units_as_sharp_as_the_nodes_allow(monkeypatch, seed):
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(3000, 1))
     y = np.sin(60.0 * X[:, 0] ** 2) + 0.3 * rng.standard_normal(3000)
-    smooth = Prior(UnknownConstant.about(15.0, 6.0), 1.0, region=(-0.1, 1.1), bias=1.0, noise=0.3)
+    smooth = Prior(UnknownConstant.about(15.0, 6.0), 1.0, region=(-0.3, 1.3), bias=1.0, noise=0.3)
     with pytest.warns(PorbnetWarning, match="close to the shortest that rows read in chunks allow"):
         model = quiet_fit(cut(X, y), None, prior=smooth, n_warmup=200, n_draws=100)
     problem, root = model.posterior_.problem, np.random.SeedSequence(seed)

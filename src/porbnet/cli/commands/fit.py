@@ -23,6 +23,7 @@ from porbnet.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from porbnet.cli.stream import Stream
     from porbnet.cli.table import Observations
 
 
@@ -55,6 +56,9 @@ def command(
     header: Header = None,
     drop_missing: DropMissing = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier fit in the folder.")] = False,
+    chunked: Annotated[
+        bool, typer.Option("--chunked", help="Read the file in chunks, as is done with files above 200 MB.")
+    ] = False,
     checkpoint_every: Annotated[float, typer.Option(min=0.0, help="Seconds between checkpoints.")] = 5.0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -70,9 +74,11 @@ def command(
       porbnet fit crash.csv --x time --y acceleration --noise varying
       porbnet fit field.csv --x east --x north --y yield --lengthscale constant --out field
       cat crash.csv | porbnet fit - --draws 2000 --seed 7 --out crash
+      porbnet fit year.parquet --x time --y load --chunked    a file larger than memory, with one input
       porbnet fit crash.csv --json > result.json              for scripts; the exit code is 3 if not converged
     """  # fmt: skip
-    from porbnet.cli.table import observations, read_table
+    from porbnet.cli.stream import is_large, stream
+    from porbnet.cli.table import Observations, observations, read_table
 
     parameters = {
         "lengthscale": numbers("lengthscale", lengthscale, ("learned", "constant")),
@@ -81,8 +87,13 @@ def command(
         "units_per_lengthscale": numbers("units-per-lengthscale", units_per_lengthscale, ("auto",)),
         "region": "auto" if not region else [numbers("region", r) for r in region],
     }
-    rows = observations(read_table(data, header), x, y, drop_missing)
-    if rows.n_dropped:
+    rows: Observations | Stream
+    if is_large(data, chunked):
+        rows = stream(data, x, y, header, drop_missing)
+        note("note: read in chunks; of more than a million rows none is kept, but what they say of the curve", quiet)
+    else:
+        rows = observations(read_table(data, header), x, y, drop_missing)
+    if isinstance(rows, Observations) and rows.n_dropped:
         note(f"note: {rows.n_dropped} rows with missing values left out", quiet)
     if x is None or y is None:
         note(f"note: output {rows.names[-1]!r}, input {', '.join(map(repr, rows.names[:-1]))}", quiet)
@@ -96,13 +107,14 @@ def command(
     finish(lambda: _fit(rows, folder, parameters | running), folder, "fit", as_json, quiet)
 
 
-def _fit(rows: Observations, folder: Path, parameters: dict[str, Any]) -> Any:
+def _fit(rows: Observations | Stream, folder: Path, parameters: dict[str, Any]) -> Any:
     from porbnet.cli.output import CHECKPOINT
+    from porbnet.cli.stream import Stream
     from porbnet.estimators.regressor import PoRBNetRegressor
 
     model = PoRBNetRegressor(**parameters, checkpoint=folder / CHECKPOINT)
     model.labels_ = rows.names
-    return model.fit(rows.X, rows.y)
+    return model.fit(rows.read) if isinstance(rows, Stream) else model.fit(rows.X, rows.y)
 
 
 def _folder(out: Path | None, data: str, overwrite: bool) -> Path:
