@@ -1,6 +1,7 @@
 """Rows compressed without loss: log p(y) of fewer rows against that of all of them, and against dense matrices."""
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -333,6 +334,14 @@ def test_rows_are_made_anew_as_units_get_sharper(seed):
         np.testing.assert_array_equal(getattr(chain.draws(), name), values)
     sharpest = whole.state.units.scales[: whole.state.units.n].max()
     assert sharpest <= whole.lean.stands_for.limit.max()
+
+
+def test_a_pickle_leaves_behind_what_can_be_made_again():
+    problem = running_problem()
+    assert lean.source_of(problem) is not None and problem.cache
+    again = pickle.loads(pickle.dumps(problem))
+    assert again.cache == {} and again.n_points == problem.n_points
+    np.testing.assert_array_equal(again.outputs, problem.outputs)
 
 
 def test_a_guard_that_is_ignored_is_seen(seed):

@@ -242,9 +242,13 @@ class Problem:
             components=(*self.components, component),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: what can be made again stays behind."""
+        return vars(self) | {"cache": {}}
+
     @property
     def n_points(self) -> int:
-        """Number of observations."""
+        """Number of rows."""
         return len(self.outputs)
 
     @property
