@@ -78,6 +78,7 @@ benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/efficiency.py --no-peers
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/speed.py --quick
+	$(BIN)/python benchmarks/rows.py --quick
 
 clean:
 	rm -rf $(VENV) .venv-* demo paper .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -38,7 +38,8 @@ RANKS = {name: rank for rank, name in enumerate(ROOMS)}
 
 # Inside `sampling`: what both samplers stand on, then the samplers, which do not know of each other, then their names.
 INSIDE = (
-    "measure", "recombination", "compression", "problem", "draws", "lean", "stored", "chain", "soundness", "draw_state",
+    "measure", "recombination", "compression", "absorb", "problem", "draws", "lean", "stored", "chain", "soundness",
+    "draw_state",
     "moves", "driver", "collapsed", "published", "samplers",
 )  # fmt: skip
 APART = {("collapsed", "published"), ("published", "collapsed")}

@@ -100,3 +100,19 @@ def test_the_prior_of_several_inputs_stays_affordable():
     y = gp_draw(X, 0.05, 0.01, rng)
     prior, _ = default_prior(X, y)
     assert prior.units_per_lengthscale == pytest.approx(0.7) and prior.expected_units <= 150.0
+
+
+@pytest.mark.parametrize("n_dims", [1, 2])
+def test_many_rows_in_any_order(n_dims, seed):
+    """Some of them are looked at, the same ones whatever order they came in; as good as all of them."""
+    rng = np.random.default_rng(seed)
+    n = 2 * first_guess.MOST_LOOKED_AT + 7
+    X = np.round(rng.uniform(size=(n, n_dims)), 3)  # rows of one place, told apart by their outputs
+    y = np.sin(20.0 * X[:, 0]) + 0.3 * rng.standard_normal(n)
+    shuffled = rng.permutation(n)
+    some, others = first_guess.looked_at(X, y, None), first_guess.looked_at(X[shuffled], y[shuffled], None)
+    for one, other in zip(some[:2], others[:2], strict=True):
+        assert len(one) == first_guess.MOST_LOOKED_AT
+        np.testing.assert_array_equal(one, other)
+    few = slice(0, 5000)
+    assert lengthscale_share(X, y) == pytest.approx(lengthscale_share(X[few], y[few]), rel=0.5)

@@ -18,21 +18,35 @@ _LONGEST = 110  # letters in a line
 
 
 def training_data(model: PoRBNetRegressor) -> tuple[Any, Any]:
-    """The observations that were fitted, X of shape (n_points, n_dims) and y of shape (n_points,)."""
+    """The observations that were fitted, X of shape (n_points, n_dims) and y of shape (n_points,).
+
+    None of both if they were read in chunks and not kept.
+    """
     problem = model.posterior_.problem
-    return problem.X, problem.y + model.offset_
+    return (problem.X, problem.y + model.offset_) if problem.has_all_rows else (None, None)
+
+
+def _quality(model: PoRBNetRegressor) -> dict[str, float | None]:
+    """How close the fit is to the data; rows that were not kept have left their sums of squares."""
+    problem = model.posterior_.problem
+    X, y = problem.X, problem.y + model.offset_
+    often = np.ones(len(y)) if problem.has_all_rows else problem.times
+    within = 0.0 if problem.within is None else float(often @ problem.within)
+    apart = y - np.average(y, weights=often)
+    spread, residual = (float(often @ v**2) + within for v in (apart, y - np.asarray(model.predict(X))))
+    return {
+        "r2": 1.0 - residual / spread if spread > 0 else None,
+        "residual_sd": float(np.sqrt(residual / often.sum())),
+        "log_density": float(model.log_density(X, y).mean()) if problem.has_all_rows else None,
+    }
 
 
 def record(model: PoRBNetRegressor) -> dict[str, Any]:
     """Everything a script may want to know of a fit."""
     posterior, diagnostics, names = model.posterior_, model.diagnostics_, labels(model)
-    X, y = training_data(model)
-    mean = np.asarray(model.predict(X))
     rows, unit = learned(posterior), lengthscale_unit(model)
-    spread = float(np.sum((y - y.mean()) ** 2))
-    residual = float(np.sum((y - mean) ** 2))
     return {
-        "observations": len(y),
+        "observations": posterior.problem.n_observations,
         "inputs": names[:-1],
         "output": names[-1],
         "sampler": model.sampler if isinstance(model.sampler, str) else type(model.sampler).__name__,
@@ -40,11 +54,7 @@ def record(model: PoRBNetRegressor) -> dict[str, Any]:
         "draws_per_chain": posterior.n_draws_per_chain,
         "converged": diagnostics.converged,
         "verdict": diagnostics.verdict,
-        "fit": {
-            "r2": 1.0 - residual / spread if spread > 0 else None,
-            "residual_sd": float(np.sqrt(residual / len(y))),
-            "log_density": float(model.log_density(X, y).mean()),
-        },
+        "fit": _quality(model),
         **{row.name: _entry(row, unit) for row in rows if row.name in FIRST},
         "also_learned": {row.name: _entry(row, unit) for row in rows if row.name not in FIRST},
         "titles": {row.name: row.title for row in rows},
@@ -103,10 +113,15 @@ def text(found: dict[str, Any]) -> str:
         lines.append(f"{title:<{width}}{numbers}{unit}{ends}")
     lines += [
         "",
-        f"fit: residual sd {fit['residual_sd']:.4g}{r2}, mean log density {fit['log_density']:.4g}",
+        f"fit: residual sd {fit['residual_sd']:.4g}{r2}{density(fit)}",
         *textwrap.wrap("accepted: " + ", ".join(f"{k} {v:.0%}" for k, v in found["acceptance"].items()), _LONGEST),
     ]
     return "\n".join(lines)
+
+
+def density(fit: dict[str, Any], of: str = "") -> str:
+    """The mean log density, where rows were kept to have one."""
+    return "" if fit["log_density"] is None else f", mean log density{of} {fit['log_density']:.4g}"
 
 
 def diagnostics_text(found: dict[str, Any]) -> str:

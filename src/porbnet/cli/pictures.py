@@ -20,6 +20,7 @@ _STYLE: dict[Any, Any] = {
     "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9, "legend.frameon": False, "legend.fontsize": 8,
     "svg.hashsalt": "porbnet", "axes.spines.top": False, "axes.spines.right": False,
 }  # fmt: skip
+_MOST_DOTS = 5000
 _NO_MATPLOTLIB = "pictures need matplotlib: pip install 'porbnet[plot]'"
 
 
@@ -60,6 +61,8 @@ def figure(model: PoRBNetRegressor, kind: str, coverage: float = 0.9) -> Any:
         allowed = f"of a fit of {model.posterior_.n_dims} input(s) it must be one of {', '.join(map(repr, possible))}"
         raise _checks.fail("--kind", kind, allowed)
     X, y = training_data(model)
+    if X is not None:  # more dots would hide each other
+        X, y = (values[:: -(-len(values) // _MOST_DOTS)] for values in (X, y))
     if kind == "width":
         return plot.width(model).figure
     if kind == "fit":

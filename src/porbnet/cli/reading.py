@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from porbnet.base.date_text import looks_like_date
-from porbnet.cli.cells import MISSING, is_value
+from porbnet.cli.cell_text import MISSING, is_value
 from porbnet.cli.common import note
 from porbnet.cli.table import TableData
 from porbnet.errors import StatementError

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from porbnet.cli.common import version
-from porbnet.cli.document import in_words, learned_rows
+from porbnet.cli.document import density, in_words, learned_rows
 from porbnet.show.web_page import page
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
             ["", "median", "5 %", "95 %", "over the inputs"],
             rows,
         ),
-        f"<p>Residual sd {fit['residual_sd']:.4g}{r2}, mean log density of the data {fit['log_density']:.4g}.</p>",
+        f"<p>Residual sd {fit['residual_sd']:.4g}{r2}{density(fit, ' of the data')}.</p>",
     ]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from porbnet.base.checks import FloatArray
 from porbnet.base.date_text import Dates
 from porbnet.base.dates import text_of
-from porbnet.cli.cells import Column, to_column
+from porbnet.cli.cell_text import Column, to_column
 from porbnet.errors import StatementError
 from porbnet.estimators.inputs import Columns, dates_of
 

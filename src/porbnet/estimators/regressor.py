@@ -22,6 +22,7 @@ from porbnet.base.dates import Calendars
 from porbnet.base.distributions import InverseGamma, LogNormal
 from porbnet.base.seeds import RandomState, generator, seed_sequence
 from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
+from porbnet.estimators.chunks import are_chunks, prepare_chunks, warn_if_sharp
 from porbnet.estimators.inputs import as_numbers, in_numbers, refuse_masked, refuse_words, thin_data
 from porbnet.functions.network import Networks
 from porbnet.intensity.base import Intensity
@@ -33,7 +34,7 @@ from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
 from porbnet.sampling.samplers import CollapsedSampler, sampler_of
-from porbnet.statement.defaults import LEARNED, default_prior
+from porbnet.statement.defaults import LEARNED, Scales, default_prior
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -187,15 +188,18 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- fit ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PoRBNetRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PoRBNetRegressor:
         """Draw from the posterior.
 
         Parameters
         ----------
-        X : array or frame of shape (n_points, n_features)
+        X : array or frame of shape (n_points, n_features), or chunks
             Of numbers. Columns of dates count days since the first one (or hours, minutes or seconds, where they span
             less than two of the larger unit), whatever their type and resolution; `dates_` then tells which.
+            Chunks are an iterable, or a callable that returns one, of pairs (X, y), of (X, y, sample_weight), or of
+            data frames. Of more than a million rows with one input none is kept: see docs/large.md.
         y : array of shape (n_points,)
+            With chunks left out, or the name of the column of outputs of data frames.
         sample_weight : array of shape (n_points,), optional
             How often each row counts: its likelihood is raised to this power. 2 is the same as the row given twice, 0
             leaves it out, 0.5 counts it as half a reading: for f that is a known precision, weight / noise². Any
@@ -217,6 +221,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[Problem, float, np.random.SeedSequence, Keeper | None]:
         """All that can be refused is refused here, before any work: what `_sample` takes."""
+        if are_chunks(X, y):
+            return prepare_chunks(self, X, y, sample_weight)
         self._check_running()
         root = seed_sequence(self.random_state)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("noise", self.noise)):
@@ -228,19 +234,27 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y, dtype=np.float64)
         noise, weight = self._known_noise(len(y))
         rows, counts = _counted_rows(sample_weight, X)
-        X, y, weight = X[rows], y[rows], _taken(weight, rows)
+        if rows is not None:
+            X, y, weight = X[rows], y[rows], _taken(weight, rows)
         # in one order whatever order they came in, so that not even rounding depends on it
         order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
+        order = order if rows is None else rows[order]
         prior, offset = self._statement(X, y, noise, counts)
         if counts is not None and prior.likelihood is not None and prior.likelihood.whole_weights:
             allowed = f"with {prior.likelihood.words} it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
         sampler_of(self.sampler).check(prior)
-        problem = Problem.of(prior, X, y - offset, weight, counts)
-        problem = replace(problem, order=rows[order][problem.order])  # of the rows as they were given
         for sentence in thin_data(X, y):
             warnings.warn(sentence, PorbnetWarning, stacklevel=3)
+        y -= offset
+        problem = replace(Problem.of(prior, X, y, weight, counts), order=order)  # of the rows as they were given
+        return self._begin(problem, offset, root)
+
+    def _begin(
+        self, problem: Problem, offset: float, root: np.random.SeedSequence
+    ) -> tuple[Problem, float, np.random.SeedSequence, Keeper | None]:
+        """What `_sample` takes, with a checkpoint if one is wanted."""
         if self.checkpoint is None:
             return problem, offset, root, None
         from porbnet.storage import checkpoint
@@ -265,6 +279,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.diagnostics_: Diagnostics = diagnose(self.posterior_)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+        if not problem.has_all_rows:
+            warn_if_sharp(self)
         if np.median(self.posterior_.draws.values[:, 0]) < _LEAST_NOISE:
             warnings.warn(
                 "the noise is below a thousandth of the spread of y, where rounding makes the number of units "
@@ -333,7 +349,9 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         typical = float(np.sqrt(np.mean(sd**2)))
         return typical, (typical / sd) ** 2
 
-    def _statement(self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None) -> tuple[Prior, float]:
+    def _statement(
+        self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None, scales: Scales | None = None
+    ) -> tuple[Prior, float]:
         if self.prior is not None:
             if not isinstance(self.prior, Prior):
                 raise _checks.fail("prior", self.prior, "it must be a Prior")
@@ -350,7 +368,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return self.prior, 0.0
         stated = {name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise}
         stated |= in_numbers(self.lengthscale, self.region, getattr(self, "dates_", None))
-        return default_prior(X, y, **stated, counts=counts)
+        return default_prior(X, y, **stated, counts=counts, scales=scales)
 
     # --- predictions -------------------------------------------------------------------------------------------
 
@@ -568,13 +586,13 @@ def _held(keeper: Keeper | None) -> Any:
     return locked(keeper.place)
 
 
-def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64], FloatArray | None]:
-    """Indices of rows, and how often each counts (None: once).
+def _counted_rows(sample_weight: Any, X: FloatArray) -> tuple[NDArray[np.int64] | None, FloatArray | None]:
+    """Indices of rows (None: all of them), and how often each counts (None: once).
 
     Whole weights repeat rows, which gives the very draws of a fit to the repeated rows; others go into the likelihood.
     """
     if sample_weight is None:
-        return np.arange(len(X)), None
+        return None, None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     total = float(weight.sum())
     if not 2.0 <= total <= _MOST_WEIGHT:

@@ -100,8 +100,9 @@ def fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
 
 def reach(model: PoRBNetRegressor, d: int) -> tuple[float, float]:
     """Ends of what is shown of input d: its range and a little more; if it is constant, half the region."""
-    inputs = model.posterior_.problem.inputs[:, d]
-    low, high = float(inputs.min()), float(inputs.max())
+    problem = model.posterior_.problem
+    ends = problem.components[0].x[d].min(), problem.components[0].x[d].max()
+    low, high = (float(problem.scaling.low[d] + v * problem.scaling.divisor[d]) for v in ends)
     beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[d])
     return low - beyond, high + beyond
 

@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+from porbnet.errors import StatementError
 from porbnet.kernels.curves import curve_record
 from porbnet.likelihood.base import Drawn, Likelihood
 from porbnet.posterior.function_moments import Rows
@@ -47,8 +48,13 @@ class Observed:
 
 
 def observed(posterior: Posterior) -> Observed:
-    """The observations of a fit."""
+    """The observations of a fit; an error if they were not kept."""
     problem = posterior.problem
+    if not problem.has_all_rows:
+        raise StatementError(
+            f"the {problem.n_observations:,} rows of this fit were read in chunks and not kept: what needs every row "
+            "(log likelihoods, leave-one-out, ArviZ) is not there; log_density takes rows of your choice"
+        )
     y = posterior.offset + problem.training_outputs
     return Observed(problem.inputs, y, problem.known_root, problem.times, problem.order)
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from porbnet.base.checks import FloatArray
 from porbnet.posterior.diagnostics import learned_law
-from porbnet.posterior.pointwise import observations
 from porbnet.posterior.posterior import Posterior
 
 _MOST_PLACES = 2000  # inputs at which curves are looked at
@@ -51,8 +50,8 @@ class Learned:
 
 def places_of(posterior: Posterior) -> FloatArray:
     """Inputs from left to right, at most 2,000 of them, shape (n_places, n_dims)."""
-    X, _ = observations(posterior)
-    return X[:: max(1, -(-len(X) // _MOST_PLACES))]
+    x = posterior.problem.components[0].x.T
+    return posterior.problem.scaling.centers(x[:: max(1, -(-len(x) // _MOST_PLACES))])
 
 
 def learned(posterior: Posterior) -> list[Learned]:

@@ -40,6 +40,10 @@ from porbnet.sampling.recombination import n_nodes, recombined
 # unit, (w s / 4)^q / (q / 2)! / 2^(q/2), is 5e-9
 CARRIED_BY = {4: 0.08, 6: 0.31, 8: 0.77, 10: 1.35, 12: 2.0, 16: 3.3}
 MOST_NODES = {1: 16, 2: 12, 3: 8}  # per dimension: beyond, nodes take longer to find than they save
+# and at least so many where a noise curve multiplies the units: exp(-2 h) between two knots, of which a lengthscale has
+# 16 with one input and 8 with two, is a polynomial of that degree to 1e-8 where h is three times as steep as usual
+CARRY_CURVE = {1: 6, 2: 8, 3: 8}
+MIXED = 1.2  # with several inputs a unit changes most along the diagonal, and terms of mixed degrees add up
 GAIN = 1.5  # rows per node from which a cell is compressed
 LEAST_SHARE = 1e-20  # of a cell's weight, below which a node is none
 
@@ -92,6 +96,8 @@ def compressed(
     coarse : the same rows compressed already, which are taken instead where they are good enough: quicker
     """
     source = fine if coarse is None else coarse
+    n_dims = len(fine.x)
+    fewest = min(CARRIED_BY) if breaks is None else CARRY_CURVE[n_dims]
     parts, work = [], _first_cells(source, breaks)
     while work:
         cell = work.pop()
@@ -101,11 +107,14 @@ def compressed(
             inside = _Cell.of(fine, cell.low, cell.high)
             parts.append(compressed(fine.taken(inside.rows), sharpness, breaks))
             continue
-        q = nodes_for(cell.width * scale, len(fine.x))
-        if q == 0 and len(part) > GAIN * n_nodes(min(CARRIED_BY), len(fine.x)):
+        part = part if n_dims == 1 else merged(part)
+        q = nodes_for(cell.width * scale, n_dims)
+        q = max(q, fewest) if q > 0 else q
+        found = _nodes(part, q, cell.width) if q > 0 else None
+        # too long for any number of nodes, or rounding was in the way
+        if found is None and len(part) > GAIN * n_nodes(q if q > 0 else fewest, n_dims):
             work += cell.halves(source)
             continue
-        found = _nodes(part, q, cell.width) if q > 0 else None
         parts.append(merged(part) if found is None else found)
     return Measure.joined(parts)
 
@@ -130,8 +139,9 @@ class _Cell:
 
     @property
     def width(self) -> float:
-        """Its longest side."""
-        return float(np.max(self.high - self.low))
+        """The side of a cell with one input on which as much is left of a unit beyond a total degree."""
+        sides = self.high - self.low
+        return float(sides[0]) if len(sides) == 1 else MIXED * float(np.linalg.norm(sides))
 
     @property
     def is_empty(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ MANY_ROWS = 50_000  # from which rows are compressed once for all chains, and fr
 CELLS = 2048  # of the first compression, along the range
 MARGIN, ROOM = 1.5, 2.5  # units times the first must be within the limits; rows are made for units times the second
 _BINS = 512
+_ONE_AT_A_TIME = threading.RLock()  # chains in threads wait for what the first of them makes for all
 
 
 class Source:
@@ -36,7 +37,12 @@ class Source:
         self.problem = problem
         (component,) = problem.components
         stands = problem.stands_for
-        weights = problem.times * problem.known_root**2
+        is_plain = problem.weight is None and problem.counts is None and stands is None
+        weights = problem.times if is_plain else problem.times * problem.known_root**2
+        # Σ counts · log √precision, that of fewer rows is less
+        self.log_root = 0.0 if is_plain else float(np.sum(problem.times * np.log(problem.known_root)))
+        if stands is not None:
+            self.log_root += stands.shift
         self.rows = Measure.of_rows(component.x, problem.outputs, weights, problem.times)
         if stands is not None:
             self.rows = replace(self.rows, within=stands.within, limit=stands.limit)
@@ -46,9 +52,10 @@ class Source:
         else:
             scaling = problem.scaling
             self.breaks = [(k - lo) / f for k, lo, f in zip(kinks, scaling.low, scaling.divisor, strict=True)]
+        self.hardest = float(self.rows.limit.min(initial=np.inf))  # scale of a unit beyond which no rows can be made
+        self.coarse = self._coarse()
 
-    @functools.cached_property
-    def coarse(self) -> Measure | None:
+    def _coarse(self) -> Measure | None:
         """Many rows compressed once, for units so sharp that few problems have any."""
         if len(self.rows) < MANY_ROWS or len(self.rows.x) > 1:
             return None
@@ -56,17 +63,19 @@ class Source:
         scale = CELLS * 2.0 / float(np.ptp(x)) if np.ptp(x) > 0 else 1.0
         return compressed(self.rows, Sharpness.everywhere(scale, len(x)), self.breaks)
 
+    def is_enough(self, made: Sharpness, wanted: Sharpness) -> bool:
+        """Whether rows made for some units are all that can be had for others: the rest is impossible."""
+        return bool(np.isfinite(self.hardest) and np.all(np.minimum(wanted.scales, self.hardest) <= made.scales))
+
     def lean(self, sharpness: Sharpness, margin: float = 1.0) -> Problem:
         """The problem for units as sharp as stated; as it was if that would not save much."""
+        sharpness = replace(sharpness, scales=np.minimum(sharpness.scales, self.hardest))
         found = compressed(self.rows, sharpness, self.breaks, self.coarse)
         if len(found) > WORTH * len(self.rows):
             return self.problem
         problem = self.problem
         known = np.sqrt(found.weights / found.counts)
-        before = float(np.sum(problem.times * np.log(problem.known_root)))
-        if problem.stands_for is not None:
-            before += problem.stands_for.shift
-        shift = before - float(np.sum(found.counts * np.log(known)))
+        shift = self.log_root - float(np.sum(found.counts * np.log(known)))
         (component,) = problem.components
         return replace(
             problem,
@@ -83,11 +92,12 @@ def source_of(problem: Problem) -> Source | None:
     if len(problem.components) > 1 or not problem.likelihood.compresses:
         return None
     n_dims = problem.scaling.n_dims
-    if n_dims not in MOST_NODES or problem.n_points < FEWEST_ROWS[n_dims]:
+    if problem.stands_for is None and (n_dims not in MOST_NODES or problem.n_points < FEWEST_ROWS[n_dims]):
         return None
-    if "source" not in problem.cache:
-        problem.cache["source"] = Source(problem)
-    found: Source = problem.cache["source"]
+    with _ONE_AT_A_TIME:
+        if "source" not in problem.cache:
+            problem.cache["source"] = Source(problem)
+        found: Source = problem.cache["source"]
     return found
 
 
@@ -107,10 +117,11 @@ def lean_for_draws(problem: Problem, draws: ChainDraws) -> Problem:
     source = source_of(problem)
     if source is None:
         return problem
-    known = problem.cache.get("drawn")
-    if known is None or known[0] is not draws:
-        known = problem.cache["drawn"] = (draws, source.lean(sharpness_of_draws(problem, draws)))
-    found: Problem = known[1]
+    with _ONE_AT_A_TIME:
+        known = problem.cache.get("drawn")
+        if known is None or known[0] is not draws:
+            known = problem.cache["drawn"] = (draws, source.lean(sharpness_of_draws(problem, draws)))
+        found: Problem = known[1]
     return found
 
 

@@ -46,4 +46,10 @@ class Measure:
     @classmethod
     def of_rows(cls, x: FloatArray, y: FloatArray, weights: FloatArray, counts: FloatArray) -> Measure:
         """Plain observations."""
-        return cls(x, weights, y, np.zeros(len(y)), counts, np.full(len(y), np.inf))
+        n = len(y)
+        return cls(x, weights, y, same(0.0, n), counts, same(np.inf, n))
+
+
+def same(value: float, n: int) -> FloatArray:
+    """A number n times, in the memory of one: not to be written to."""
+    return np.broadcast_to(np.float64(value), (n,))

@@ -23,6 +23,7 @@ from porbnet.intensity.base import Relative
 from porbnet.kernels.curves import curve_record, empty_curve
 from porbnet.kernels.state import CONSTANT, PIECES, TABLE, Component, Rows, Shape
 from porbnet.likelihood import Likelihood, likelihood_of
+from porbnet.sampling.measure import same
 from porbnet.statement.defaults import mean_and_sd
 from porbnet.statement.prior import Prior
 
@@ -149,7 +150,7 @@ class Problem:
     components : one today; f is the bias and the sum of them
     outputs, known_root, times : (n_points,) outputs, known part of the root precisions, and how often each counts
     order : (n_points,) the original row of each sorted observation
-    X, y, weight, counts : what the problem was made from, in its own units; see `of`
+    X, y, weight, counts, within, limit : what the problem was made from, in its own units; see `of`
     stands_for : of rows that stand for several observations (`compression`); None if each is one
     """
 
@@ -167,6 +168,8 @@ class Problem:
     y: FloatArray
     weight: FloatArray | None
     counts: FloatArray | None
+    within: FloatArray | None = None
+    limit: FloatArray | None = None
     stands_for: StandsFor | None = None
     cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what others have made from it, once
 
@@ -178,19 +181,25 @@ class Problem:
         y: FloatArray,
         weight: FloatArray | None = None,
         counts: FloatArray | None = None,
+        within: FloatArray | None = None,
+        limit: FloatArray | None = None,
     ) -> Problem:
         """Standardise and sort; X of shape (n_points, n_dims), the others of shape (n_points,).
 
         weight : relative precision of each observation (its noise variance is σ² / weight), 1 by default
         counts : how often each observation counts, 1 by default: its likelihood is raised to that power
+        within, limit : of rows that stand for several observations each (`sampling.absorb`), with one input: the mean
+            square of their outputs about y, and the largest scale of a unit for which they do
         """
         if prior.noise is None:
             raise StatementError("noise=None is not allowed in a fit: state a number, a LogNormal or a noise model")
         spread = mean_and_sd(y, counts)[1] if len(y) > 1 else 0.0
+        if within is not None:
+            spread = math.sqrt(max(spread**2 + float(np.average(within, weights=counts)), 0.0))
         y_scale = spread if spread > 0 else _median(prior.amplitude)
         scaling, likelihood = scaling_of(prior, y_scale), likelihood_of(prior.noise)
-        order = np.argsort(scaling.inputs(X)[:, 0], kind="stable")
-        component, own = ComponentSetting.of(prior, X[order], y_scale, 1)
+        order = _in_order(X[:, 0])
+        component, own = ComponentSetting.of(prior, _taken(X, order), y_scale, 1)
         noise, *others = likelihood.parameters()
         parameters = (noise, *own, *others)
         return cls(
@@ -200,14 +209,21 @@ class Problem:
             parameters=parameters,
             laws=np.array([p.row(scaling) for p in parameters]),
             components=(component,),
-            outputs=y[order] / y_scale,
-            known_root=np.ones(len(y)) if weight is None else np.sqrt(weight[order]),
-            times=np.ones(len(y)) if counts is None else counts[order],
-            order=order,
+            outputs=_taken(y, order) / y_scale,
+            known_root=same(1.0, len(y)) if weight is None else np.sqrt(_taken(weight, order)),
+            times=same(1.0, len(y)) if counts is None else _taken(counts, order),
+            order=np.arange(len(y)) if order is None else order,
             X=X,
             y=y,
             weight=weight,
             counts=counts,
+            within=within,
+            limit=limit,
+            stands_for=None
+            if within is None or limit is None
+            else StandsFor(
+                _taken(within, order) / y_scale**2, _taken(limit, order) * float(scaling.divisor[0]), 0.0, 1.0
+            ),
         )
 
     def with_component(self, prior: Prior, X: FloatArray) -> Problem:
@@ -216,8 +232,8 @@ class Problem:
         Of the prior, region, lengthscale and amplitude are taken; bias and noise are those of the problem. X has a row
         per observation, as the problem's own.
         """
-        rows, place = np.argsort(self.scaling.inputs(self.X)[:, 0], kind="stable"), self.first_other
-        component, own = ComponentSetting.of(prior, X[rows], self.scaling.y_scale, place)
+        rows, place = _in_order(self.X[:, 0]), self.first_other
+        component, own = ComponentSetting.of(prior, _taken(X, rows), self.scaling.y_scale, place)
         own = [replace(p, name=f"{p.name} {len(self.components) + 1}") for p in own]
         before, after = self.parameters[:place], self.parameters[place:]
         between = [p.row(component.scaling) for p in own]
@@ -228,10 +244,24 @@ class Problem:
             components=(*self.components, component),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: what can be made again stays behind."""
+        return vars(self) | {"cache": {}}
+
     @property
     def n_points(self) -> int:
-        """Number of observations."""
+        """Number of rows."""
         return len(self.outputs)
+
+    @property
+    def n_observations(self) -> int:
+        """How many observations the rows stand for."""
+        return len(self.y) if self.within is None else round(float(np.sum(self.times)))
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the observations themselves are there, not only nodes that stand for them."""
+        return self.within is None
 
     @property
     def most_dims(self) -> int:
@@ -259,13 +289,14 @@ class Problem:
 
     def rows(self) -> Rows:
         """The observations, as a record of a chain's own."""
-        root = self.known_root * np.sqrt(self.times)
+        known, times = np.ascontiguousarray(self.known_root), np.ascontiguousarray(self.times)
+        root = known * np.sqrt(times)
         y = self.outputs * root
         prior, n = self.prior, len(y)
         stands = StandsFor(np.zeros(n), np.full(n, np.inf), 0.0, 1.0) if self.stands_for is None else self.stands_for
         return Rows(
-            counts=self.times,
-            known_root=self.known_root,
+            counts=times,
+            known_root=known,
             outputs=self.outputs.copy(),
             root=root,
             y=y,
@@ -273,8 +304,8 @@ class Problem:
             within=stands.within,
             limit=stands.limit,
             square=float(np.sum(y * y + stands.within * root * root)),
-            log_root=float(np.sum(self.times * np.log(self.known_root))) + stands.shift,
-            count=float(np.sum(self.times)),
+            log_root=float(np.sum(times * np.log(known))) + stands.shift,
+            count=float(np.sum(times)),
             shift=stands.shift,
             safe=float(stands.limit.min(initial=np.inf)),
             margin=stands.margin,
@@ -299,6 +330,16 @@ def scaling_of(prior: Prior, y_scale: float) -> Scaling:
     """Standard coordinates of a prior's region."""
     size = math.exp(float(np.mean(np.log(prior.region.widths))))
     return Scaling(prior.region.low, prior.anisotropy * size, size, y_scale)
+
+
+def _in_order(x: FloatArray) -> NDArray[np.int64] | None:
+    """The order of increasing x; None if that is the one it has."""
+    return None if np.all(x[1:] >= x[:-1]) else np.argsort(x, kind="stable")
+
+
+def _taken(values: FloatArray, order: NDArray[np.int64] | None) -> FloatArray:
+    """Values in an order, without a copy if it is the one they have."""
+    return values if order is None else values[order]
 
 
 def _median(value: float | LogNormal) -> float:

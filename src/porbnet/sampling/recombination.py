@@ -19,6 +19,9 @@ from scipy.linalg.blas import dger
 from porbnet.base.checks import FloatArray
 from porbnet.sampling.measure import Measure
 
+_SLACK = 1e-13  # of the largest weight, below which one is none
+_RIGHT = 1e-12  # of the weight in all: largest error of a sum
+
 
 def n_polynomials(degree: int, n_dims: int) -> int:
     """Polynomials of total degree up to `degree`."""
@@ -68,22 +71,52 @@ def _eliminated(weights: FloatArray, functions: FloatArray) -> FloatArray:
     null = np.asfortranarray(np.linalg.qr(functions.T, mode="complete")[0][:, len(functions) :])
     for n in range(null.shape[1] - 1, -1, -1):
         along = null[:, n] if null[:, n].max() >= -null[:, n].min() else -null[:, n]
-        upward = along > 1e-13 * along.max()  # not the rounding at points that are out already
-        ratios = np.divide(weights, along, where=upward, out=np.full(len(weights), np.inf))
-        out = int(np.argmin(ratios))
-        weights = np.maximum(weights - ratios[out] * along, 0.0)
+        out = _first_out(weights, along)
+        weights = np.maximum(weights - weights[out] / along[out] * along, 0.0)
         weights[out] = 0.0
         if n > 0:  # in place: the others no longer involve the point that is out
             dger(-1.0 / along[out], along, null[out, :n].copy(), a=null[:, :n], overwrite_a=True)
     return weights
 
 
-def recombined(part: Measure, q: int) -> Measure:
-    """Some of the rows of a box, with weights and outputs that carry polynomials of degree q - 1 and their products."""
+def _first_out(weights: FloatArray, along: FloatArray) -> int:
+    """The point whose weight is the first to vanish along a null vector.
+
+    Of those that vanish at one time but for rounding, the one that moves most: to divide by next to nothing would
+    spoil the null vectors that are left (Harris 1973).
+    """
+    upward = along > 1e-9 * along.max()  # not the rounding at points that are out already
+    slack = _SLACK * weights.max()
+    latest = np.divide(weights + slack, along, where=upward, out=np.full(len(weights), np.inf)).min()
+    return int(np.argmax(np.where(upward & (weights <= latest * along), along, 0.0)))
+
+
+def _polished(weights: FloatArray, functions: FloatArray, sums: FloatArray) -> FloatArray | None:
+    """The weights with rounding taken out of their sums; None if these are then still not right."""
+    kept = weights > 0.0
+    total = float(weights.sum())
+    for _ in range(2):
+        missing = sums - functions[:, kept] @ weights[kept]
+        better = weights.copy()
+        better[kept] += lstsq(functions[:, kept], missing, lapack_driver="gelsy")[0]
+        if not np.all(better[kept] > 0.0):
+            break
+        weights = better
+    return weights if np.abs(functions @ weights - sums).max() <= _RIGHT * total else None
+
+
+def recombined(part: Measure, q: int) -> Measure | None:
+    """Some of the rows of a box, with weights and outputs that carry polynomials of degree q - 1 and their products.
+
+    None if rounding gets in the way: rows should lie at different places.
+    """
     low, high = part.x.min(axis=1, keepdims=True), part.x.max(axis=1, keepdims=True)
     t = (2.0 * part.x - low - high) / np.maximum(high - low, 1e-300)
-    weights = lightened(part.weights, polynomials(t, 2 * (q - 1)))
-    kept = weights > 0.0
+    functions = polynomials(t, 2 * (q - 1))
+    found = _polished(lightened(part.weights, functions), functions, functions @ part.weights)
+    if found is None:
+        return None
+    weights, kept = found, found > 0.0
     design, root = polynomials(t, q - 1).T, np.sqrt(part.weights)[:, None]
     carried = np.stack([part.outputs, part.outputs**2 + part.within, part.counts / part.weights], axis=1)
     coefficients = lstsq(root * design, root * carried, lapack_driver="gelsy")[0]

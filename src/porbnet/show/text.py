@@ -20,7 +20,7 @@ def summarize(model: PoRBNetRegressor) -> str:
     What varies over the input is pooled over the inputs.
     """
     posterior, diagnostics = model.posterior_, model.diagnostics_
-    n_points, n_dims = posterior.problem.inputs.shape
+    n_points, n_dims = posterior.problem.n_observations, posterior.n_dims
     kappa = model.prior_.units_per_lengthscale
     lines = [
         f"PoRB-NET fit of {_counted(n_points, 'observation')} of {_counted(n_dims, 'input')}, "

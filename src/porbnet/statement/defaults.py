@@ -31,7 +31,7 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.likelihood import registered
-from porbnet.statement.first_guess import lengthscale_share
+from porbnet.statement.first_guess import lengthscale_share, looked_at
 from porbnet.statement.prior import Prior
 
 AMPLITUDE_FACTOR = 3.0
@@ -64,9 +64,13 @@ class Scales:
         """From inputs of shape (n_points, n_dims), outputs and how often each counts, of shape (n_points,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             offset, output = mean_and_sd(y, counts)
+        return cls.checked(offset, output, X.min(axis=0), np.ptp(X, axis=0))
+
+    @classmethod
+    def checked(cls, offset: float, output: float, low: FloatArray, ranges: FloatArray) -> Scales:
+        """From mean and sd of y, low and range of the inputs; those that are none made to be some."""
         if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
             output = 1e-3 * abs(offset) or 1.0
-        low, ranges = X.min(axis=0), np.ptp(X, axis=0)
         tiny = ~(ranges > 1e-14 * np.abs(low))
         ranges = np.where(tiny, np.where(low == 0, 1.0, np.abs(low)), ranges)
         _require_sane("y", "spread", output, LARGEST_SPREAD)
@@ -104,10 +108,12 @@ def default_prior(
     region: Any = "auto",
     units_per_lengthscale: Any = "auto",
     counts: FloatArray | None = None,
+    scales: Scales | None = None,
 ) -> tuple[Prior, float]:
     """The prior of a fit and the offset that is subtracted from y; see the module's docstring.
 
     counts : how often each observation counts, shape (n_points,), 1 by default
+    scales : of the data, if X and y are only some of them
 
     Examples
     --------
@@ -116,14 +122,15 @@ def default_prior(
     >>> prior.noise
     0.1
     """
-    scales = Scales.of(X, y, counts)
+    scales = Scales.of(X, y, counts) if scales is None else scales
     n_dims = X.shape[1]
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
     if isinstance(lengthscale, str) and n_dims <= MOST_GUESSED:
-        guess = lengthscale_share((X - scales.low) / scales.range, (y - scales.offset) / scales.output, counts)
+        some, outputs, often = looked_at(X, y, counts)
+        guess = lengthscale_share((some - scales.low) / scales.range, (outputs - scales.offset) / scales.output, often)
         share = max(guess * math.sqrt(n_dims), _shortest_share(n_dims, spread))
         typical, anisotropy = share * scales.range, (scales.range if n_dims > 1 else None)
     else:

@@ -22,7 +22,7 @@ from porbnet.storage.codec import Arrays, decode, decode_prior, encode, encode_p
 
 _NOT_SAVED = ("prior", "random_state", "checkpoint")  # told apart below; a folder belongs to one run
 _LONGEST_NAME = 1000
-PER_ROW = ("weight", "counts")  # what else a problem may be made from, one number per row each
+PER_ROW = ("weight", "counts", "within", "limit")  # what else a problem may be made from, one number per row each
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +99,12 @@ def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start
     if len(X) == 0 or X.shape != arrays["X"].shape:
         raise ModelFileError("it has no observations")
     known_of_rows = {
-        name: guarded(name, functools.partial(_vector, name, arrays[name], len(X), positive=True))
+        name: guarded(name, functools.partial(_vector, name, arrays[name], len(X), name != "within", name == "limit"))
         for name in PER_ROW
         if name in arrays
     }
+    if ("within" in arrays) != ("limit" in arrays) or ("within" in arrays and ("weight" in arrays or X.shape[1] > 1)):
+        raise ModelFileError("it does not say in full what its rows stand for")
     problem = guarded("problem", lambda: Problem.of(prior, X, y, **known_of_rows))
     order = arrays["order"]
     if order.dtype != np.int64 or order.shape != (len(X),) or order.min() < 0:
@@ -115,8 +117,11 @@ def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start
     return Start(parameters, problem, offset, features, labels, dates)
 
 
-def _vector(name: str, value: Any, length: int, positive: bool = False) -> Any:
+def _vector(name: str, value: Any, length: int, positive: bool = False, unbounded: bool = False) -> Any:
     allowed = f"it must be {length} finite numbers" + (" above zero" if positive else "")
+    if unbounded and isinstance(value, np.ndarray) and value.dtype == np.float64:
+        bounded = _vector(name, np.where(np.isposinf(value), 1.0, value), length, positive)
+        return np.where(np.isposinf(value), np.inf, bounded)
     array = (_checks.positive_array if positive else _checks.real_array)(name, value, allowed)
     if array.shape != (length,):
         raise _checks.fail(name, value, allowed)

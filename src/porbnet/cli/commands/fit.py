@@ -26,6 +26,7 @@ from porbnet.cli.common import (
 
 if TYPE_CHECKING:
     from porbnet.cli.output import Begun
+    from porbnet.cli.stream import Stream
     from porbnet.cli.table import Observations
 
 
@@ -59,6 +60,9 @@ def command(
     header: Header = None,
     drop_missing: DropMissing = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier fit in the folder.")] = False,
+    chunked: Annotated[
+        bool, typer.Option("--chunked", help="Read the file in chunks, as is done with files above 200 MB.")
+    ] = False,
     checkpoint_every: Annotated[float, typer.Option(min=0.0, help="Seconds between checkpoints.")] = 5.0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -74,10 +78,12 @@ def command(
       porbnet fit crash.csv --x time --y acceleration --noise varying
       porbnet fit field.csv --x east --x north --y yield --lengthscale constant --out field
       cat crash.csv | porbnet fit - --draws 2000 --seed 7 --out crash
+      porbnet fit year.parquet --x time --y load --chunked    a file larger than memory, with one input
       porbnet fit crash.csv --json > result.json              for scripts; the exit code is 3 if not converged
     """  # fmt: skip
     from porbnet.cli.reading import read_table
-    from porbnet.cli.table import listed, observations
+    from porbnet.cli.stream import is_large, stream
+    from porbnet.cli.table import Observations, listed, observations
 
     parameters = {
         "lengthscale": span(lengthscale, ("learned", "constant")),
@@ -86,8 +92,14 @@ def command(
         "units_per_lengthscale": numbers("units-per-lengthscale", units_per_lengthscale, ("auto",)),
         "region": regions(region),
     }
-    rows = observations(read_table(data, header, quiet), x, y, drop_missing)
-    tell(rows, quiet)
+    rows: Observations | Stream
+    if is_large(data, chunked):
+        rows = stream(data, x, y, header, drop_missing)
+        note("note: read in chunks; of more than a million rows none is kept, but what they say of the curve", quiet)
+    else:
+        rows = observations(read_table(data, header, quiet), x, y, drop_missing)
+    if isinstance(rows, Observations):
+        tell(rows, quiet)
     if x is None or y is None:
         note(f"note: output {rows.names[-1]!r}, input {listed(rows.names[:-1])}", quiet)
     folder = _folder(out, data, overwrite)
@@ -100,14 +112,15 @@ def command(
     finish(lambda begun: _fit(rows, folder, parameters | running, overwrite, begun), folder, "fit", as_json, quiet)
 
 
-def _fit(rows: Observations, folder: Path, parameters: dict[str, Any], overwrite: bool, begun: Begun) -> Any:
+def _fit(rows: Observations | Stream, folder: Path, parameters: dict[str, Any], overwrite: bool, begun: Begun) -> Any:
     from porbnet.cli.output import CHECKPOINT
+    from porbnet.cli.stream import Stream
     from porbnet.estimators.regressor import PoRBNetRegressor
 
     model = PoRBNetRegressor(**parameters, checkpoint=folder / CHECKPOINT)
     model.labels_ = rows.names
     model._replaces_checkpoint = overwrite  # when all is checked; an earlier model stays until the new one is written
-    prepared = model._prepare(rows.X, rows.y)
+    prepared = model._prepare(rows.read, None) if isinstance(rows, Stream) else model._prepare(rows.X, rows.y)
     begun()
     return model._sample(*prepared)
 

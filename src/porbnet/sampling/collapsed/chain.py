@@ -309,8 +309,13 @@ class CollapsedChain(BaseChain):
     def _enlarge(self) -> None:
         sizes, coarse = self._next_sizes(), bool(self.state.rows.coarse)
         if coarse:
-            self._sharpen(sharpness_of(self.state.components[0], self.state.values, self._room))
-        if coarse or bool(sizes.packed) != bool(self.sizes.packed) or sizes.packed:
+            wanted = sharpness_of(self.state.components[0], self.state.values, self._room)
+            assert self.source is not None and self.sharpness is not None
+            if self.source.is_enough(self.sharpness, wanted):  # sharper units are impossible, and asking is of no use
+                self.state.rows.coarse, self.state.rows.margin, coarse = 0, 0.0, False
+            else:
+                self._sharpen(wanted)
+        if coarse or bool(sizes.packed) != bool(self.sizes.packed) or (sizes.packed and sizes != self.sizes):
             self._resize(sizes)
             self._call(ANEW)
         elif sizes != self.sizes:  # what is cached is carried over: computed afresh it would differ in the last digits
