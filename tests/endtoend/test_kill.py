@@ -29,7 +29,7 @@ import numpy as np
 import porbnet
 from porbnet import datasets
 from porbnet.sampling import driver
-from porbnet.storage import archive
+from porbnet.storage import archive, checkpoint
 
 warnings.simplefilter("ignore")
 folder, seed, wanted = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -66,7 +66,8 @@ total = 300 + 3000 * 4
 
 
 def reached():
-    states = [archive.read(n, "porbnet chain", 1) for n in sorted(glob.glob(folder + "/chain*-state.npz"))]
+    names = sorted(glob.glob(folder + "/chain*-state.npz"))
+    states = [archive.read(n, "porbnet chain", checkpoint.VERSION) for n in names]
     return [int(s.arrays["n_sweeps"][0]) for s in states]
 
 

@@ -26,7 +26,7 @@ def mirror(state, rng):
     units, work = state.units, state.work
     if units.n == 0:
         return IDLE
-    if needs_refresh(units, state.tuning):
+    if needs_refresh(state):
         refresh(state)
     k = min(int(uniform(rng) * units.n), units.n - 1)
     component = state.components[units.owner[k]]

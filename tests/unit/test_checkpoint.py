@@ -146,7 +146,10 @@ def test_threads_that_read_leave_the_filters_of_warnings_alone(tmp_path):
 
     quiet_fit(X, Y, n_chains=1, checkpoint=tmp_path / "c")
     before = list(warnings.filters)
-    read = [lambda: archive.read(tmp_path / "c" / "chain1-state.npz", "porbnet chain", 1) for _ in range(200)]
+    read = [
+        lambda: archive.read(tmp_path / "c" / "chain1-state.npz", "porbnet chain", checkpoint.VERSION)
+        for _ in range(200)
+    ]
     threads = [threading.Thread(target=lambda: [r() for r in read]) for _ in range(4)]
     for t in threads:
         t.start()
@@ -227,10 +230,14 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, file):
 def test_the_state_of_another_chain_is_refused(tmp_path):
     quiet_fit(X, Y, checkpoint=tmp_path / "a")
     quiet_fit(X, Y, lengthscale="constant", checkpoint=tmp_path / "b")
-    state = archive.read(tmp_path / "b" / "chain1-state.npz", "porbnet chain", 1)
+    state = archive.read(tmp_path / "b" / "chain1-state.npz", "porbnet chain", checkpoint.VERSION)
     del state.arrays["units.mean"]
     archive.write(
-        tmp_path / "a" / "chain1-state.npz", "porbnet chain", 1, {"lengths": [], "seconds": 0.0}, state.arrays
+        tmp_path / "a" / "chain1-state.npz",
+        "porbnet chain",
+        checkpoint.VERSION,
+        {"lengths": [], "seconds": 0.0},
+        state.arrays,
     )
     with pytest.raises(ModelFileError, match="not the state of this chain"):
         quiet_resume(tmp_path / "a")

@@ -158,9 +158,17 @@ def worst_error(problem, fewer, sharpest, rng, n=N_STATES, n_dense=1):
 # --- 1,024 random states --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_dims", [1, 2])
-@pytest.mark.parametrize("errors", ERRORS)
-@pytest.mark.parametrize("kind", PLACES)
+QUICK = ("repeated", "known per row")
+# nodes of two inputs take seconds to find: one case in every run, the others behind `make test-slow`
+CASES = [
+    pytest.param(kind, errors, n_dims, marks=[pytest.mark.slow] if n_dims == 2 and (kind, errors) != QUICK else [])
+    for kind in PLACES
+    for errors in ERRORS
+    for n_dims in (1, 2)
+]
+
+
+@pytest.mark.parametrize(("kind", "errors", "n_dims"), CASES)
 def test_log_p_of_fewer_rows(kind, errors, n_dims, seed):
     rng = np.random.default_rng(seed)
     problem = problem_of(kind, errors, n_dims, rng)

@@ -54,8 +54,8 @@ def sound(kind):
         folder, chain = Path(name), chain_of(kind)
         chain.advance(57)
         files_of(kind, folder).store(chain, 1.0)
-        state = archive.read(folder / "chain1-state.npz", "porbnet chain", 1)
-        draws = archive.read(folder / "chain1-draws-00001.npz", "porbnet draws", 1)
+        state = archive.read(folder / "chain1-state.npz", "porbnet chain", checkpoint.VERSION)
+        draws = archive.read(folder / "chain1-draws-00001.npz", "porbnet draws", checkpoint.VERSION)
     return state, draws
 
 
@@ -63,9 +63,15 @@ def written(kind, folder, state=None, draws=None, header=None):
     """A checkpoint with some arrays replaced, sealed anew."""
     good, stored = sound(kind)
     archive.write(
-        folder / "chain1-state.npz", "porbnet chain", 1, good.header | (header or {}), good.arrays | (state or {})
+        folder / "chain1-state.npz",
+        "porbnet chain",
+        checkpoint.VERSION,
+        good.header | (header or {}),
+        good.arrays | (state or {}),
     )
-    archive.write(folder / "chain1-draws-00001.npz", "porbnet draws", 1, {}, stored.arrays | (draws or {}))
+    archive.write(
+        folder / "chain1-draws-00001.npz", "porbnet draws", checkpoint.VERSION, {}, stored.arrays | (draws or {})
+    )
 
 
 def outcome(kind, folder):

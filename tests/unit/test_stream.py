@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from porbnet.cli import stream as streams
+from porbnet.cli.reading import read_table
 from porbnet.cli.stream import is_large, stream
-from porbnet.cli.table import observations, read_table
+from porbnet.cli.table import observations
 from porbnet.errors import StatementError
 
 

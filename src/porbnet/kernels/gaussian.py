@@ -24,6 +24,7 @@ from porbnet.kernels.units import arrange, copy_unit, weight_variance
 from porbnet.kernels.vectors import larger, smaller
 from porbnet.kernels.views import part
 
+INFORMED = 1e5  # observations over the noise variance, that of the outputs being one
 GROWTH = 1e-3  # of the drift that counts, below which P may be updated more often
 DRIFT = 1e-6  # of the mean, relative to its size, above which a refresh counts as forced
 
@@ -122,6 +123,30 @@ def log_marginal(state: Any, units: Any) -> float:
     )
 
 
+@inner
+def is_informed(state: Any) -> bool:
+    """Whether the data say so much that P, whose entries may differ by their number over σ², loses too many digits.
+
+    A product P u with u = Φᵀφ / σ² has a relative error of about (N / σ²)² times the rounding unit. Beyond `INFORMED`
+    the factor of A, which loses N / σ² times that unit, is used in its place, and P computed afresh after each change.
+    """
+    noise = state.values[NOISE]
+    return bool(state.rows.count > INFORMED * noise * noise)
+
+
+@hot
+def solve(units: Any, vector: Any) -> None:
+    """Replace the vector by L⁻¹ times it, in the order of factorisation."""
+    factor = units.factor
+    for i in range(units.n + 1):
+        first, at = units.first[i], units.factor_at[i]
+        row, done = part(factor, at + first, at + i), part(vector, first, i)
+        total = vector[i]
+        for j in range(i - first):
+            total -= row[j] * done[j]
+        vector[i] = total * factor[at + i]
+
+
 @hot
 def solve_transposed(units: Any, vector: Any) -> None:
     """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
@@ -214,9 +239,10 @@ def invert(units: Any) -> None:
 
 
 @inner
-def needs_refresh(units: Any, tuning: Any) -> bool:
-    """Whether P is stale or has been updated often."""
-    return bool(units.updates < 0 or units.updates > tuning.patience)
+def needs_refresh(state: Any) -> bool:
+    """Whether P is stale or has been updated too often."""
+    updates = state.units.updates
+    return bool(updates < 0 or updates > state.tuning.patience or (updates > 0 and is_informed(state)))
 
 
 @hot

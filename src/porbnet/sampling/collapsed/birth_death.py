@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from porbnet.base.compiled import hot, inner
-from porbnet.kernels.gaussian import border, count_of, remove
+from porbnet.kernels.gaussian import border, count_of, is_informed, remove, solve, solve_transposed
 from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.state import BLOCK, NOISE
 from porbnet.kernels.tally import IDLE, outcome
@@ -91,24 +91,39 @@ def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candid
         cross[i] = 0.0
     for i in range(whole):
         applied[i] = 0.0
-    for j in range(n):
-        f = cross[j] * precision
-        if f != 0.0:
-            for i in range(whole):
-                applied[i] += f * inverse[j, i]
-    for i in range(n, whole):
-        applied[i] = 0.0
+    quadratic, by_factor = 0.0, units.updates == 0 and is_informed(state)
+    if by_factor:
+        ordered, order = units.ordered, units.order
+        for i in range(n):
+            ordered[i] = cross[order[i]] * precision
+        solve(units, ordered)
+        for i in range(n):
+            quadratic += ordered[i] * ordered[i]
+        solve_transposed(units, ordered)
+        for i in range(n):
+            applied[order[i]] = ordered[i]
+    else:
+        for j in range(n):
+            f = cross[j] * precision
+            if f != 0.0:
+                for i in range(whole):
+                    applied[i] += f * inverse[j, i]
+        for i in range(n, whole):
+            applied[i] = 0.0
     with_mean = 0.0
     for i in range(n):
         with_mean += mean[i] * cross[i]
     if skip + 1 < n:
         f = applied[skip + 1] / inverse[skip + 1, skip + 1]  # uᵀp / P_kk
         with_mean -= f * mean[skip + 1] / precision
+        quadratic -= f * applied[skip + 1]
         for i in range(n):
             applied[i] -= f * inverse[skip + 1, i]
-    quadratic = 0.0
-    for i in range(whole):
-        quadratic += applied[i] * cross[i]
+    quadratic /= precision
+    if not by_factor:
+        quadratic = 0.0
+        for i in range(whole):
+            quadratic += applied[i] * cross[i]
     prior_precision = 1.0 / weight_variance(component, state.values)
     r = (square - quadratic) * precision + prior_precision
     mu = (with_y - with_mean) * precision / r

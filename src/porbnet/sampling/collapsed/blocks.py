@@ -123,14 +123,16 @@ def block_state(state: State, capacity: int) -> State:
 @inner
 def unit_moves(state: Any, rng: Any) -> None:
     """Births, deaths and moves of units, in turns."""
-    units = state.units
     for i in range(larger(state.n_birth_death, state.n_moves)):
-        if needs_refresh(units, state.tuning):
-            refresh(state)
-        if i < state.n_birth_death:
-            tally(state, BIRTH_DEATH, birth_or_death(state, rng))
-        if i < state.n_moves and units.updates >= 0:
-            tally(state, MOVE, move(state, rng))
+        for kind in range(2):
+            if i >= (state.n_birth_death if kind == 0 else state.n_moves):
+                continue
+            if needs_refresh(state):
+                refresh(state)
+            if kind == 0:
+                tally(state, BIRTH_DEATH, birth_or_death(state, rng))
+            else:
+                tally(state, MOVE, move(state, rng))
 
 
 @inner

@@ -230,11 +230,15 @@ class CollapsedChain(BaseChain):
     def _take(self, sizes: Sizes) -> None:
         """Sizes to come, unless they are more than can be had."""
         if not sizes.are_sound(self.lean.n_points):
-            raise StatementError(
-                f"{sizes.units:,} units over {self.lean.n_points:,} rows take more memory than there is; raise the "
-                "lengthscale or the noise, shrink the region or lower units_per_lengthscale"
-            )
+            raise self._too_many(sizes)
         self.sizes = sizes
+
+    def _too_many(self, sizes: Sizes) -> StatementError:
+        return StatementError(
+            f"room for {sizes.trial:,} units over {self.lean.n_points:,} rows takes more memory than there is: the "
+            "outputs ask for ever more units, as they do where rows are repeated or weighted as if they were many; "
+            "raise the lengthscale or the noise, shrink the region or lower units_per_lengthscale"
+        )
 
     def _beside(self, state: State) -> tuple[State, Blocks]:
         """Work space of blocks; next to nothing where there are none."""
@@ -307,6 +311,13 @@ class CollapsedChain(BaseChain):
         )  # fmt: skip
 
     def _enlarge(self) -> None:
+        try:
+            self._adjust()
+        except MemoryError as error:
+            raise self._too_many(self.sizes) from error
+
+    def _adjust(self) -> None:
+        """Rows, room and form for the next sweep."""
         sizes, coarse = self._next_sizes(), bool(self.state.rows.coarse)
         if coarse:
             wanted = sharpness_of(self.state.components[0], self.state.values, self._room)

@@ -112,7 +112,7 @@ def sweep(state: Any, block: Any, blocks: Any, joint: bool, extra: Any, rng: Any
     curve_moves(state, rng)
     adapt_step(state)
     state.log_p = -math.inf
-    if not packed and not needs_refresh(state.units, state.tuning):
+    if not packed and not needs_refresh(state):
         state.log_p = log_marginal(state, state.units)
     if state.log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
         state.log_p = refit(state) if packed else refresh(state)
