@@ -215,8 +215,14 @@ def test_rows_compressed_twice(seed):
 # --- what is kept exactly -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_dims", [1, 2])
-@pytest.mark.parametrize("kind", PLACES)
+SUMS = [
+    pytest.param(kind, n_dims, marks=[pytest.mark.slow] if n_dims == 2 and kind != "repeated" else [])
+    for kind in PLACES
+    for n_dims in (1, 2)
+]
+
+
+@pytest.mark.parametrize(("kind", "n_dims"), SUMS)
 def test_sums_are_kept(kind, n_dims, seed):
     rng = np.random.default_rng(seed)
     rows = Source(problem_of(kind, "weighted", n_dims, rng)).rows

@@ -62,7 +62,7 @@ def test_missing_values(tmp_path, frame, suffix):
 def test_what_is_no_number(tmp_path, frame):
     path = str(tmp_path / "a.parquet")
     frame.assign(load="high").to_parquet(path)
-    with pytest.raises(StatementError, match=r"column 'load' has .*string.* values: they must be numbers"):
+    with pytest.raises(StatementError, match=r"column 'load' has .*string.* values: in .* chunks they must be numbers"):
         together(stream(path, ["time"], "load", None, False))
     with pytest.raises(StatementError, match="--y 'height' is not a column"):
         stream(path, ["time"], "height", None, False)

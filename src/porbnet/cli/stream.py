@@ -65,8 +65,8 @@ def _parquet(path: str, x: list[str] | None, y: str | None, drop_missing: bool) 
             columns = [str(n) for n in file.schema_arrow.names]
     except (pyarrow.ArrowException, OSError) as error:
         raise StatementError(f"{path!r} cannot be read: {error}") from error
-    # one row of zeros: the columns that a table of these names would give
-    names = observations(TableData(columns, [["0"]] * len(columns), [1]), x, y, drop_missing).names
+    # two rows of zeros: the columns that a table of these names would give
+    names = observations(TableData(columns, [["0", "0"]] * len(columns), [1, 2]), x, y, drop_missing).names
 
     def read() -> Iterator[tuple[FloatArray, FloatArray]]:
         at = 0
