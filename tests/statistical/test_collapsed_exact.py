@@ -93,9 +93,12 @@ def test_equals_importance_sampling(case, seed):
     assert abs(z) < LIMIT, (key, z)
 
 
+SLOW = [pytest.mark.slow]
 IN_BLOCKS = (
-    "constant, learned", "constant, no bias", "unknown, learned", "piecewise, learned", "function, learned", "weights",
-    "2-D unknown, learned", "2-D piecewise", "3-D constant, learned",
+    "unknown, learned", "piecewise, learned", "2-D unknown, learned",
+    pytest.param("constant, learned", marks=SLOW), pytest.param("constant, no bias", marks=SLOW),
+    pytest.param("function, learned", marks=SLOW), pytest.param("weights", marks=SLOW),
+    pytest.param("2-D piecewise", marks=SLOW), pytest.param("3-D constant, learned", marks=SLOW),
 )  # fmt: skip
 
 
