@@ -202,7 +202,7 @@ def gather(state: Any, block: Any, blocks: Any, reach: float) -> None:
     last = x.shape[1]
     start = lower_bound(x, np.int64(0), last, shape.low[0] - reach)  # type: ignore[arg-type]
     stop = lower_bound(x, start, last, shape.high[0] + reach)
-    n = 0
+    n, count = 0, 0.0
     for i in range(start, stop):
         near = True
         for d in range(1, n_dims):
@@ -214,11 +214,13 @@ def gather(state: Any, block: Any, blocks: Any, reach: float) -> None:
             own.root[n] = rows.root[i]
             own.limit[n] = rows.limit[i]
             own.y[n] = blocks.residual[i]
+            count += rows.root[i] * rows.root[i]
             n += 1
     for i in range(n, blocks.filled):
         own_x[0, i] = np.inf
     blocks.filled, blocks.n_rows = n, n
     own.safe, own.margin, own.coarse = rows.safe, rows.margin, 0
+    own.count = count  # what its rows say, see `gaussian.is_informed`; of log p it is a constant
 
 
 @hot
