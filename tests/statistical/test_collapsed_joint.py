@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, estimate_mean, sample, set_outputs, worst, z_scores
+from collapsed_tools import LIMIT, always_in_blocks, estimate_mean, sample, set_outputs, worst, z_scores
 from importance import columns, condition, draw_errors, draw_prior
 from scipy import stats
 
@@ -60,9 +60,17 @@ PRIORS = {
     "Student-t, half a degree": unknown_constant(RobustNoise(LEVEL, 0.5)),
 }  # fmt: skip
 
-AT_LENGTH = PRIORS | {
-    f"Student-t, {freedom:g} degrees": unknown_constant(RobustNoise(LEVEL, freedom)) for freedom in (2.0, 4.0, 10.0)
-}
+CURVE_2D = {
+    "2-D, curve": Prior(
+        SigmoidGP(0.08, 1.5, 5.0), LogNormal(1.2, 1.4), region=[(0.0, 10.0), (-5.0, 5.0)], bias=0.5, noise=LEVEL,
+        units_per_lengthscale=0.9,
+    ),
+}  # fmt: skip
+AT_LENGTH = (
+    PRIORS
+    | CURVE_2D
+    | {f"Student-t, {freedom:g} degrees": unknown_constant(RobustNoise(LEVEL, freedom)) for freedom in (2.0, 4.0, 10.0)}
+)
 CALIBRATED = (  # in every run; the others at length only
     "1-D, unknown", "1-D, curve", "inverse gamma", "known precisions", "varying", "Student-t",
     "Student-t, half a degree",
@@ -166,6 +174,17 @@ def geweke(kind, n_prior, n_chain, seed):
 @pytest.mark.parametrize("kind", PRIORS)
 def test_joint_distribution(kind, seed):
     key, z = worst(geweke(kind, 40_000, 20_000 if kind in PLAIN else 10_000, seed))
+    assert abs(z) < LIMIT, (key, z)
+
+
+# with several inputs, blocks have updates of their own for everything else, too
+@pytest.mark.parametrize(
+    "kind",
+    ["1-D, curve", "2-D, curve", *(pytest.param(k, marks=[pytest.mark.slow]) for k in ("2-D, constant", "varying"))],
+)
+def test_joint_distribution_in_blocks(kind, seed, monkeypatch):
+    always_in_blocks(monkeypatch)
+    key, z = worst(geweke(kind, 40_000, 20_000, seed))
     assert abs(z) < LIMIT, (key, z)
 
 
