@@ -298,15 +298,19 @@ class CollapsedChain(BaseChain):
     def _run(self, stored: Stored, wanted: int) -> int:
         return int(
             run(
-                self.state, self.block, self.blocks, stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
+                self.state, *self._work(), stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
                 self._augment, self._weigh, self._extra, self.rng,
             )
         )  # fmt: skip
 
+    def _work(self) -> tuple[Any, Any]:
+        """Work space of blocks as kernels take it: nothing is compiled of them until there are any."""
+        return (self.block, self.blocks) if self.sizes.packed else (None, None)
+
     def _call(self, what: int) -> None:
         """START or ANEW."""
         run(
-            self.state, self.block, self.blocks, storage(self.problem, 1, 1, self.n_kept), what, 0, self.n_warmup,
+            self.state, *self._work(), storage(self.problem, 1, 1, self.n_kept), what, 0, self.n_warmup,
             self.thin, self._augment, self._weigh, self._extra, self.rng,
         )  # fmt: skip
 

@@ -24,7 +24,7 @@ from porbnet.kernels.units import (
     scale_at,
     set_curve,
 )
-from porbnet.kernels.vectors import smaller
+from porbnet.kernels.vectors import copy, smaller
 from porbnet.sampling.collapsed.blocks import in_blocks, unit_moves
 from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
@@ -86,12 +86,32 @@ def adapt_step(state: Any) -> None:
 
 
 @inner
-def sweep(state: Any, block: Any, blocks: Any, joint: bool, extra: Any, rng: Any) -> None:
-    """One sweep; leaves m current (and P, if there is one), the factor of A fresh, and log p(y) in state.log_p.
+def others(state: Any, rng: Any) -> None:
+    """What comes after births, deaths and moves."""
+    parameter_moves(state, rng)
+    curve_moves(state, rng)
+    adapt_step(state)
 
-    joint : with several inputs and many units all that is left to `joint_weights`, which makes it if this is true
+
+@inner
+def sweep(state: Any, extra: Any, rng: Any) -> None:
+    """One sweep; leaves P and m current, the factor of A fresh, and log p(y) in state.log_p."""
+    unit_moves(state, rng)
+    make_moves(extra, state, rng)
+    others(state, rng)
+    state.log_p = -math.inf
+    if not needs_refresh(state):
+        state.log_p = log_marginal(state, state.units)
+    if state.log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
+        state.log_p = refresh(state)
+
+
+@inner
+def packed_sweep(state: Any, block: Any, blocks: Any, joint: bool, rng: Any) -> None:
+    """The same for packed units; there is no P.
+
+    joint : with several inputs m, the factor and log p(y) are left to `joint_weights`, made if this is true
     """
-    packed = state.units.packed == 1
     if state.trial.bare == 1:
         if blocks.drawn == 0:
             joint_weights(state, blocks, rng)
@@ -101,32 +121,33 @@ def sweep(state: Any, block: Any, blocks: Any, joint: bool, extra: Any, rng: Any
         if joint:
             joint_weights(state, blocks, rng)
         return
-    if packed:
-        refit(state)
-        draw_weights(state.units, rng, blocks.weights)
-        in_blocks(state, block, blocks, rng)
-    else:
-        unit_moves(state, rng)
-        make_moves(extra, state, rng)
-    parameter_moves(state, rng)
-    curve_moves(state, rng)
-    adapt_step(state)
-    state.log_p = -math.inf
-    if not packed and not needs_refresh(state):
-        state.log_p = log_marginal(state, state.units)
-    if state.log_p == -math.inf:  # P is stale, or carried updates hide that A is not positive definite
-        state.log_p = refit(state) if packed else refresh(state)
+    refit(state)
+    draw_weights(state.units, rng, blocks.weights)
+    in_blocks(state, block, blocks, rng)
+    others(state, rng)
+    state.log_p = refit(state)
 
 
 @inner
-def augmented(state: Any, blocks: Any, augment: Any, reweigh: Any, rng: Any) -> None:
-    """The likelihood's own update given a draw of the weights, which are forgotten after it: a Gibbs step."""
+def draw_errors(state: Any, rng: Any) -> None:
+    """Errors of the rows for a draw of the weights, which are forgotten after it."""
+    refit(state)
+    draw_weights(state.units, rng, state.work.vector)
+    residuals(state, state.work.vector)
+
+
+@inner
+def errors_given_weights(state: Any, blocks: Any, rng: Any) -> None:
+    """The same for packed units, whose weights may be known."""
     if state.trial.bare == 1 and blocks.drawn == 1:
         residuals(state, blocks.weights)
     else:
-        refit(state)
-        draw_weights(state.units, rng, state.work.vector)
-        residuals(state, state.work.vector)
+        draw_errors(state, rng)
+
+
+@inner
+def augmented(state: Any, augment: Any, reweigh: Any, rng: Any) -> None:
+    """The likelihood's own update given the errors, and rows weighted by it: a Gibbs step."""
     apply(augment, state, rng)
     apply_to(reweigh, state)
     weigh(state.rows)
@@ -215,7 +236,7 @@ def run(
     """Sweeps `first`, `first` + 1, ...; every `thin`-th one after warm-up is stored.
 
     first : or START, to start; or ANEW, for what is cached of units whose rows are new
-    block, blocks : work space of births, deaths and moves in blocks
+    block, blocks : work space of births, deaths and moves in blocks, or None
     augment, reweigh : the likelihood's kernels, or None: that is seen when compiling, and nothing is left of them
     extra : a tuple of further moves, with the places where they are counted
 
@@ -244,22 +265,30 @@ def run(
             forget_counts(state.tuning)
         state.tuning.adapt = adaptation(at, n_warmup)
         if augment is not None:
-            augmented(state, blocks, augment, reweigh, rng)
+            if blocks is not None:
+                errors_given_weights(state, blocks, rng)
+            else:
+                draw_errors(state, rng)
+            augmented(state, augment, reweigh, rng)
         stores = at >= n_warmup and (at - n_warmup) % thin == thin - 1
         joint = stores or (at % JOINT == JOINT - 1 and (at < n_warmup or thin > JOINT))
-        sweep(state, block, blocks, joint, extra, rng)
-        if stores and state.trial.bare == 1:
-            store(state, stored, blocks.weights)
-        elif stores:
-            draw_weights(state.units, rng, state.work.vector)
-            store(state, stored, state.work.vector)
+        if blocks is not None:
+            packed_sweep(state, block, blocks, joint, rng)
+        else:
+            sweep(state, extra, rng)
+        if stores:
+            if state.trial.bare == 0:
+                draw_weights(state.units, rng, state.work.vector)
+            elif blocks is not None:
+                copy(blocks.weights, state.work.vector, state.units.n + 1)
+            store(state, stored)
     return n_sweeps
 
 
 @inner
-def store(state: Any, stored: Any, weights: Any) -> None:
-    """Keep the current state, with drawn weights, as the next draw."""
-    units, has_bias = state.units, state.rows.has_bias == 1
+def store(state: Any, stored: Any) -> None:
+    """Keep the current state, with weights drawn into work.vector, as the next draw."""
+    units, weights, has_bias = state.units, state.work.vector, state.rows.has_bias == 1
     store_common(state, stored, units, weights[0] if has_bias else 0.0)
     at, used = stored.n, stored.used
     stored.log_p[at] = state.log_p
