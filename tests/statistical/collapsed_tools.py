@@ -8,7 +8,7 @@ from arviz_stats.base import array_stats
 from importance import Estimate, quantities, shares
 
 from porbnet.base.compiled import kernel
-from porbnet.kernels.units import append, clear, copy_units, relative_intensity, scale_at, set_curve
+from porbnet.kernels.units import append, clear, relative_intensity, scale_at, set_curve
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.collapsed.chain import CollapsedChain, Sizes
 from porbnet.sampling.driver import ChainResult
@@ -103,12 +103,6 @@ def add_unit(state):
 def follow_curve(state):
     """The intensity of the current coefficients of its curve."""
     set_curve(state.components[0])
-
-
-@kernel
-def copy_all(source, target):
-    """Units as they are, into another place."""
-    copy_units(source, target)
 
 
 def set_centers(chain, centers):
