@@ -63,6 +63,7 @@ def mutated_chain(tmp_path):
     forget()
 
 
+@pytest.mark.slow
 def test_mutants_are_rejected(mutated_chain, seed, monkeypatch):
     """Every mutant is off by more than 4 standard errors somewhere; the copy with none on gives the very same draws."""
     rng = np.random.default_rng(seed)

@@ -8,7 +8,9 @@ import pytest
 from collapsed_tools import current_centers, finish, gram_of, make_room, set_centers
 
 from porbnet import LogNormal, Prior
+from porbnet.base.compiled import kernel
 from porbnet.intensity import UnknownConstant
+from porbnet.kernels.gaussian import log_marginal
 from porbnet.kernels.state import NOISE, empty_units
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.collapsed.chain import CollapsedChain
@@ -128,3 +130,43 @@ def test_storage_in_pieces_gives_the_same_draws(seed, monkeypatch):
         chains[-1].advance(250)
     assert len(chains[1].pieces) > len(chains[0].pieces)
     assert_same_draws(*(chain.draws() for chain in chains))
+
+
+@kernel
+def log_p_of(state):
+    """log p(y) from the Gram matrix."""
+    return log_marginal(state, state.units)
+
+
+def log_p_in_more_digits(state):
+    """The same in extended precision, from the definition."""
+    long, units, rows, component = np.longdouble, state.units, state.rows, state.components[0]
+    K, noise2 = units.n, np.longdouble(state.values[NOISE]) ** 2
+    gaps = component.x[0].astype(long)[:, None] - units.centers[:K, 0].astype(long)
+    Phi = np.column_stack([np.ones(len(gaps), long), np.exp(-0.5 * (units.scales[:K].astype(long) * gaps) ** 2)])
+    variances = np.full(K + 1, long(component.weight_factor) * long(state.values[component.amplitude]) ** 2)
+    variances[0] = rows.bias_variance
+    A, y = Phi.T @ Phi / noise2 + np.diag(1 / variances), rows.y.astype(long)
+    L, along, b = np.zeros_like(A), np.zeros(K + 1, long), Phi.T @ y / noise2
+    for i in range(K + 1):
+        for j in range(i + 1):
+            rest = A[i, j] - L[i, :j] @ L[j, :j]
+            L[i, j] = np.sqrt(rest) if i == j else rest / L[j, j]
+        along[i] = (b[i] - L[i, :i] @ along[:i]) / L[i, i]
+    halves = len(y) * np.log(2 * np.pi * noise2) + np.log(variances).sum() + 2 * np.log(np.diag(L)).sum()
+    return float(0.5 * (along @ along - y @ y / noise2 - halves))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no numbers of more digits here")
+@pytest.mark.parametrize("noise", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("kappa", [1.0, 2.5])
+def test_likelihoods_hold_with_next_to_no_noise(kappa, noise, seed):
+    """At noise down to the least that is accepted: nothing is repaired, and log p(y) is right."""
+    rng = np.random.default_rng(seed)
+    prior = Prior(0.03, 1.0, region=(0.0, 1.0), bias=1.0, noise=noise, units_per_lengthscale=kappa)
+    x = np.sort(rng.random((150, 1)), axis=0)
+    y = prior.sample_networks(1, random_state=rng)(x).ravel() + noise * rng.standard_normal(150)
+    chain = CollapsedChain(Problem.of(prior, x, y), np.random.SeedSequence(seed), 50, 10)
+    chain.advance(60)
+    assert chain.trouble()[0] == 0
+    assert log_p_of(chain.state) == pytest.approx(log_p_in_more_digits(chain.state), abs=max(1e-4, 1e-7 / noise))

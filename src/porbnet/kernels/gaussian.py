@@ -7,7 +7,8 @@ Units of all components stand side by side, each with the weight variance of its
 as so many (N is their sum): their rows of Φ and y carry the weights' square roots.
 
 A is factored from the Gram matrix, which is kept exactly, within its envelope (`units.arrange`). P and m are carried by
-rank-one updates (bordering for a birth, Schur complement for a death) and computed afresh now and then.
+rank-one updates (bordering for a birth, Schur complement for a death) and computed afresh now and then; where the data
+say much, the factor is carried in place of P (`factor`).
 
 Every kernel here takes a state with `rows`, `components`, `values` and, where it says so, `units` and `tuning`.
 """
@@ -18,6 +19,7 @@ import math
 from typing import Any
 
 from porbnet.base.compiled import hot, inner
+from porbnet.kernels.factor import mean_from_factor, solve_transposed, take_out
 from porbnet.kernels.random import normal
 from porbnet.kernels.state import BLOCK, MOST_UPDATES, NOISE
 from porbnet.kernels.units import arrange, copy_unit, weight_variance
@@ -128,35 +130,10 @@ def is_informed(state: Any) -> bool:
     """Whether the data say so much that P, whose entries may differ by their number over σ², loses too many digits.
 
     A product P u with u = Φᵀφ / σ² has a relative error of about (N / σ²)² times the rounding unit. Beyond `INFORMED`
-    the factor of A, which loses N / σ² times that unit, is used in its place, and P computed afresh after each change.
+    the factor of A, which loses N / σ² times that unit, is carried in its place (`factor`).
     """
     noise = state.values[NOISE]
     return bool(state.rows.count > INFORMED * noise * noise)
-
-
-@hot
-def solve(units: Any, vector: Any) -> None:
-    """Replace the vector by L⁻¹ times it, in the order of factorisation."""
-    factor = units.factor
-    for i in range(units.n + 1):
-        first, at = units.first[i], units.factor_at[i]
-        row, done = part(factor, at + first, at + i), part(vector, first, i)
-        total = vector[i]
-        for j in range(i - first):
-            total -= row[j] * done[j]
-        vector[i] = total * factor[at + i]
-
-
-@hot
-def solve_transposed(units: Any, vector: Any) -> None:
-    """Replace the vector by L⁻ᵀ times it, in the order of factorisation."""
-    factor = units.factor
-    for i in range(units.n, -1, -1):
-        first, at = units.first[i], units.factor_at[i]
-        vector[i] *= factor[at + i]
-        value, row, rest = vector[i], part(factor, at + first, at + i), part(vector, first, i)
-        for j in range(i - first):
-            rest[j] -= row[j] * value
 
 
 @inner
@@ -241,8 +218,24 @@ def invert(units: Any) -> None:
 @inner
 def needs_refresh(state: Any) -> bool:
     """Whether P is stale or has been updated too often."""
+    return bool(is_stale(state) or (state.units.updates > 0 and is_informed(state)))
+
+
+@inner
+def is_stale(state: Any) -> bool:
+    """Whether what is carried, P or the factor, is not that of the units, or has been updated too often."""
     updates = state.units.updates
-    return bool(updates < 0 or updates > state.tuning.patience or (updates > 0 and is_informed(state)))
+    return bool(updates < 0 or updates > state.tuning.patience)
+
+
+@inner
+def renew(state: Any) -> None:
+    """What is carried, P or the factor, afresh; P is left stale where it is the factor."""
+    if is_informed(state):
+        refit(state)
+        state.units.updates = 0
+    else:
+        refresh(state)
 
 
 @hot
@@ -268,14 +261,25 @@ def border(units: Any, applied: Any, r: float, mu: float) -> None:
     mean[n] = mu
 
 
+@inner
+def remove(state: Any, k: int) -> None:
+    """Take out unit k: of the factor, or of P and m by the Schur complement; then the last unit takes its place."""
+    units = state.units
+    if is_informed(state):
+        take_out(units, k + 1)
+        move_last(units, k)
+        mean_from_factor(units, state.values[NOISE])
+    else:
+        reduce(units, k, state.work.vector)
+        move_last(units, k)
+    units.updates += 1
+
+
 @hot
-def remove(units: Any, k: int, work: Any) -> None:
-    """Take out unit k: P and m by the Schur complement, then the last unit takes its place."""
-    n = units.n + 1
-    inverse, gram, mean = units.inverse, units.gram, units.mean
-    at, rows = k + 1, units.at
-    pivot = 1.0 / inverse[at, at]
-    mean_k = mean[at]
+def reduce(units: Any, k: int, work: Any) -> None:
+    """P and m without unit k, and the last row and column in its place."""
+    n, inverse, mean, at = units.n + 1, units.inverse, units.mean, k + 1
+    pivot, mean_k = 1.0 / inverse[at, at], mean[at]
     whole = (n + BLOCK - 1) // BLOCK * BLOCK
     for j in range(n):
         work[j] = inverse[at, j]
@@ -287,22 +291,27 @@ def remove(units: Any, k: int, work: Any) -> None:
             inverse[i, j] -= f * work[j]
         mean[i] -= f * mean_k
     last = n - 1
+    for i in range(n):
+        inverse[i, at] = inverse[i, last]
+        inverse[at, i] = inverse[last, i]
+    inverse[at, at] = inverse[last, last]
+
+
+@hot
+def move_last(units: Any, k: int) -> None:
+    """The last unit takes the place of unit k: Gram matrix, means, products and its own arrays; P aside."""
+    last, at = units.n, k + 1
+    gram, rows = units.gram, units.at
     if at != last:
-        # column and row `last` move to `at` (P, Gram, mean, moment), and unit last - 1 to k
-        for i in range(n):
-            inverse[i, at] = inverse[i, last]
-            inverse[at, i] = inverse[last, i]
-        for i in range(1, n):
+        for i in range(1, units.n + 1):
             gram[rows[i] + at] = gram[rows[i] + last]
             gram[rows[at] + i] = gram[rows[last] + i]
-        inverse[at, at] = inverse[last, last]
         gram[rows[at] + at] = gram[rows[last] + last]
         units.with_bias[k] = units.with_bias[last - 1]
-        mean[at] = mean[last]
+        units.mean[at] = units.mean[last]
         units.moment[at] = units.moment[last]
         copy_unit(units, last - 1, units, k)
     units.n -= 1
-    units.updates += 1
 
 
 @inner
@@ -340,11 +349,12 @@ def weigh(rows: Any) -> None:
     squares, logs = 0.0, 0.0
     counts, outputs, roots = rows.counts, rows.outputs, rows.root
     ys, within = rows.y, rows.within
+    line, has_line = rows.line, len(rows.line) > 0
     for i in range(len(outputs)):
         root = roots[i]
         logs += counts[i] * math.log(root)
         root *= math.sqrt(counts[i])
-        y = outputs[i] * root
+        y = (outputs[i] - line[i] if has_line else outputs[i]) * root
         roots[i] = root
         ys[i] = y
         squares += y * y + within[i] * root * root

@@ -40,7 +40,7 @@ class Rows(Record):
     known_root : (n_points,) square root of the part of the relative precision that is known
     outputs : (n_points,) pseudo-outputs
     root : (n_points,) square root of each observation's relative precision; after `weigh`, times that of its count
-    y : (n_points,) pseudo-outputs times root
+    y : (n_points,) pseudo-outputs, less the line, times root
     errors : (n_points,) work space of a likelihood: pseudo-output minus f, times known_root
     within : (n_points,) a row may stand for several observations: mean square of their outputs about `outputs`
     limit : (n_points,) and then for units up to this scale only (`sampling.compression`); infinite for plain rows
@@ -51,6 +51,8 @@ class Rows(Record):
     coarse : 1 once a unit has been proposed that is not, or is there without the margin
     has_bias : 1 if the network has a bias, else 0
     bias_variance : σ_b² (1 if there is no bias)
+    slopes : (n_dims,) of a straight line in f, or none; slope_sd : their standard deviations under the prior
+    line : (n_points,) the line at each observation, which is taken off its pseudo-output; none without slopes
     """
 
     counts: FloatArray
@@ -70,8 +72,11 @@ class Rows(Record):
     coarse: int
     has_bias: int
     bias_variance: float
+    slopes: FloatArray
+    slope_sd: FloatArray
+    line: FloatArray
 
-    CARRIED = ("outputs", "root", "y", "square", "log_root")
+    CARRIED = ("outputs", "root", "y", "square", "log_root", "slopes", "line")
 
 
 class Shape(Record):

@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from porbnet.base.compiled import hot, inner
-from porbnet.kernels.gaussian import border, count_of, is_informed, remove, solve, solve_transposed
+from porbnet.kernels.factor import add_last, mean_from_factor, row_of_inverse, solve, solve_transposed
+from porbnet.kernels.gaussian import border, count_of, is_informed, remove
 from porbnet.kernels.random import accept, normal, uniform
 from porbnet.kernels.state import BLOCK, NOISE
 from porbnet.kernels.tally import IDLE, outcome
@@ -45,7 +46,7 @@ from porbnet.kernels.units import (
     too_sharp,
     weight_variance,
 )
-from porbnet.kernels.vectors import copy, smaller
+from porbnet.kernels.vectors import copy, larger, smaller
 from porbnet.kernels.views import part
 from porbnet.sampling.collapsed.state import STEP_MOVE
 
@@ -91,7 +92,7 @@ def fit_candidate(state: Any, component: Any, scale: float, skip: int) -> Candid
         cross[i] = 0.0
     for i in range(whole):
         applied[i] = 0.0
-    quadratic, by_factor = 0.0, units.updates == 0 and is_informed(state)
+    quadratic, by_factor = 0.0, is_informed(state)
     if by_factor:
         ordered, order = units.ordered, units.order
         for i in range(n):
@@ -151,14 +152,35 @@ def log_bayes_factor(candidate: Candidate, variance: float) -> float:
 
 @inner
 def insert(state: Any, owner: int, candidate: Candidate, g: float, scale: float) -> None:
-    """Put the candidate in as the last unit: P, m, Gram matrix and its own arrays."""
+    """Put the candidate in as the last unit: P or the factor, m, Gram matrix and its own arrays."""
     units, work = state.units, state.work
-    k, cross = units.n, work.cross
-    border(units, work.applied, candidate.r, candidate.mu)
+    k, cross, informed = units.n, work.cross, is_informed(state)
+    if informed:
+        extend(state, owner, candidate)
+    else:
+        border(units, work.applied, candidate.r, candidate.mu)
     place(units, k, owner, work.center, g, scale, candidate.low, candidate.high)
     copy(work.column, units.columns[k], candidate.high - candidate.low)
     add_row(units, part(cross, 1, len(cross)), candidate.square, candidate.with_y, cross[0])
+    if informed:
+        mean_from_factor(units, state.values[NOISE])
     units.updates += 1
+
+
+@inner
+def extend(state: Any, owner: int, candidate: Candidate) -> None:
+    """The factor of A with the candidate in the last place."""
+    units, cross = state.units, state.work.cross
+    ordered, precision = units.ordered, 1.0 / (state.values[NOISE] * state.values[NOISE])
+    quadratic = 0.0
+    for i in range(units.n + 1):
+        ordered[i] = cross[units.order[i]] * precision
+    solve(units, ordered)
+    for i in range(units.n + 1):
+        quadratic += ordered[i] * ordered[i]
+    prior_precision = 1.0 / weight_variance(state.components[owner], state.values)
+    r = candidate.square * precision + prior_precision - quadratic
+    add_last(units, ordered, larger(r, prior_precision))  # a posterior variance is below the prior's
 
 
 @inner
@@ -195,9 +217,11 @@ def birth_or_death(state: Any, rng: Any) -> int:
     if n == 0:
         return outcome(DEATH, False)
     k = unit_of(units, owner, n_components, smaller(int(uniform(rng) * n), n - 1))
+    if is_informed(state):
+        row_of_inverse(units, k + 1)
     log_ratio = math.log(n / expected) - log_bayes_factor_of(units, k, variance)
     if accept(log_ratio, rng):
-        remove(units, k, state.work.vector)
+        remove(state, k)
         return outcome(DEATH, True)
     return outcome(DEATH, False)
 
@@ -214,13 +238,44 @@ def relocate(state: Any, k: int, candidate: Candidate, g: float, scale: float) -
     """Put the candidate, fitted with unit k taken out, in the place of unit k."""
     units, work, owner = state.units, state.work, state.units.owner[k]
     last = units.n  # row that moves into unit k's place when it is taken out
-    remove(units, k, work.vector)
+    remove(state, k)
     # the candidate's products follow the units to their new places
     if k + 1 != last:
         work.cross[k + 1] = work.cross[last]
         work.applied[k + 1] = work.applied[last]
     work.applied[last] = 0.0
     insert(state, owner, candidate, g, scale)
+
+
+@inner
+def move_by_factor(state: Any, k: int, g: float, scale: float, log_ratio: float, rng: Any) -> bool:
+    """The same ratio where the factor is carried: unit k is taken out, and it or the candidate at work.center put in.
+
+    Its difference to the others would lose too many digits with unit k in place.
+    """
+    units, work, owner = state.units, state.work, state.units.owner[k]
+    component, n_dims = state.components[owner], len(work.center)
+    variance = weight_variance(component, state.values)
+    old_g, old_scale, kept = units.relative[k], units.scales[k], work.vector
+    copy(units.centers[k], kept, n_dims)
+    for d in range(n_dims):
+        kept[n_dims + d] = work.center[d]
+    remove(state, k)
+    log_b, accepted = 0.0, False
+    for attempt in range(3):  # the unit as it was, the candidate, and the unit again if that is refused
+        at = n_dims if attempt == 1 else 0
+        copy(part(kept, at, at + n_dims), work.center, n_dims)
+        candidate = fit_candidate(state, component, scale if attempt == 1 else old_scale, units.n)
+        if attempt == 0:
+            log_b = log_bayes_factor(candidate, larger(variance, 1.0 / candidate.r))
+        elif attempt == 1:
+            sound = not broken(state, candidate, variance)
+            accepted = sound and accept(log_ratio + log_bayes_factor(candidate, variance) - log_b, rng)
+            if accepted:
+                insert(state, owner, candidate, g, scale)
+        elif not accepted:
+            insert(state, owner, candidate, old_g, old_scale)
+    return accepted
 
 
 @inner
@@ -249,6 +304,8 @@ def move(state: Any, rng: Any) -> int:
         g = relative_intensity(shape, work.center)
         log_ratio = math.log(g / units.relative[k])
     scale = scale_at(component, values[component.level] * g)
+    if is_informed(state):
+        return outcome(kind, move_by_factor(state, k, g, scale, log_ratio, rng))
     candidate = fit_candidate(state, component, scale, k)
     if broken(state, candidate, variance):
         return outcome(kind, False)

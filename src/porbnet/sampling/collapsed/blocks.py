@@ -25,7 +25,7 @@ import numpy as np
 from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import hot, inner
 from porbnet.base.records import Record
-from porbnet.kernels.gaussian import draw_weights, needs_refresh, refit, refresh
+from porbnet.kernels.gaussian import draw_weights, is_informed, is_stale, refit, renew
 from porbnet.kernels.random import uniform
 from porbnet.kernels.state import CONSTANT, PIECES, IntArray, State, empty_units, empty_work
 from porbnet.kernels.tally import tally
@@ -59,6 +59,7 @@ class Blocks(Record):
     residual : (n_points,) y - f times root precision
     weights : (capacity + 1,) of bias and units; drawn : 1 if they are those of the current units, see `local`
     fresh : (capacity,) weights of the units so far
+    crowded : 1 if a box had more units than there is room for: they are then lost, and the chain with them
     target : expected units of a box at most
     n : units after the boxes so far; centers, relative, scales : (capacity, n_dims), (capacity,) of these
     """
@@ -76,6 +77,7 @@ class Blocks(Record):
     n_rows: int
     filled: int
     drawn: int
+    crowded: int
     target: float
 
 
@@ -95,6 +97,7 @@ def empty_blocks(capacity: int, n_dims: int, n_points: int, sizes: Any) -> Block
         n_rows=0,
         filled=0,
         drawn=0,
+        crowded=0,
         target=TARGET,
     )
 
@@ -105,7 +108,7 @@ def block_state(state: State, capacity: int) -> State:
     rows = state.rows.replaced(
         counts=np.ones(n_points), known_root=np.ones(n_points), outputs=np.zeros(n_points), root=np.zeros(n_points),
         y=np.zeros(n_points), errors=np.zeros(0), within=np.zeros(n_points), limit=np.full(n_points, np.inf),
-        has_bias=0,
+        has_bias=0, slopes=np.zeros(0), slope_sd=np.zeros(0), line=np.zeros(0),
     )  # fmt: skip
     (component,) = state.components
     shape = component.shape.replaced(low=component.shape.low.copy(), high=component.shape.high.copy())
@@ -127,12 +130,14 @@ def unit_moves(state: Any, rng: Any) -> None:
         for kind in range(2):
             if i >= (state.n_birth_death if kind == 0 else state.n_moves):
                 continue
-            if needs_refresh(state):
-                refresh(state)
+            if is_stale(state):
+                renew(state)
             if kind == 0:
                 tally(state, BIRTH_DEATH, birth_or_death(state, rng))
             else:
                 tally(state, MOVE, move(state, rng))
+    if is_informed(state):
+        state.units.updates = -1  # P is not that of the units
 
 
 @inner
@@ -248,6 +253,9 @@ def take_units(state: Any, block: Any, blocks: Any, first: int) -> int:
             break
         last = k + 1
         if belongs(shape, state.components[0].shape, units.centers[k]):
+            if own.n + 2 >= len(own.scales):
+                blocks.crowded = 1
+                continue
             weights[own.n + 1] = blocks.weights[k + 1]
             g, scale = units.relative[k], units.scales[k]
             append(rows, block.components, own, 0, units.centers[k], g, scale, block.work.cross)
