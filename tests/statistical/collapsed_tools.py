@@ -2,6 +2,7 @@
 
 import importlib
 import math
+from dataclasses import replace
 
 import numpy as np
 from arviz_stats.base import array_stats
@@ -48,7 +49,7 @@ def estimate_mean(series):
 def series_of(posterior, X_new):
     """Everything compared, as name -> (n_chains, n_draws)."""
     prior, draws = posterior.problem.prior, posterior.draws
-    networks = posterior.networks
+    networks = replace(posterior.networks, further=None)  # the reference has units of the region alone
     owners = np.repeat(np.arange(len(draws)), draws.counts)
     named = quantities(
         prior, draws.counts, shares(prior, networks.centers[:, 0]), owners, posterior.noise, posterior.amplitude,

@@ -10,6 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from porbnet import LogNormal, Prior
+from porbnet.base.region import Region
 from porbnet.intensity import Constant, FromFunction, Piecewise, UnknownConstant
 from porbnet.sampling.collapsed.chain import Plan
 
@@ -125,7 +126,8 @@ def test_fixed_centers_give_bayesian_linear_regression(n_dims, seed):
         Piecewise(breaks[0] if n_dims == 1 else breaks, values), 1.4, region=region, bias=0.6, noise=0.3,
         anisotropy=anisotropy,
     )  # fmt: skip
-    X, centers, X_new = (prior.region.uniform(n, rng) for n in (25, 12, 9))
+    X, centers = (prior.region.uniform(n, rng) for n in (25, 12))
+    X_new = Region(X.min(axis=0), X.max(axis=0)).uniform(9, rng)  # outside the data's box others may add to f
     y, weight = 3.0 + rng.standard_normal(25), rng.uniform(0.3, 3.0, 25)
     posterior = sample(
         prior, X, y, seed, weight=weight, n_chains=1, n_warmup=0, n_draws=3, thin=1, plan=Plan(0, 0),

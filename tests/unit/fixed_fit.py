@@ -55,7 +55,7 @@ def _draws(problem, first):
     return ChainDraws(
         counts=counts, values=values, log_p=zeros, biases=u[19] - 0.5, mean_biases=zeros, curves=z, kept=noise_z,
         owner=np.zeros(total, dtype=np.int64), centers=centers[:, None], relative=expit(4.0 * spread[1] - 2.0),
-        weights=weights, mean_weights=0.9 * weights,
+        weights=weights, mean_weights=0.9 * weights, slopes=np.zeros((len(counts), 0)),
     )  # fmt: skip
 
 

@@ -289,5 +289,5 @@ def test_width_in_the_thousands_warns_and_in_the_billions_fails():
         Prior(1e-9, 1.0, region=(0.0, 1.5))
 
 
-def test_far_outside_the_region_there_is_no_lengthscale_to_read():
-    assert np.isnan(prior_with("constant").curvature_lengthscale_at([1e3])).all()
+def test_far_outside_the_region_the_lengthscale_is_the_stated_one():
+    np.testing.assert_allclose(prior_with("constant").curvature_lengthscale_at([1e3]), 0.25)

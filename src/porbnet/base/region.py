@@ -45,6 +45,11 @@ class Region:
             raise _checks.fail(name, value, _ALLOWED)
         return cls(low, high)
 
+    @classmethod
+    def everywhere(cls, n_dims: int) -> Region:
+        """The box without end."""
+        return cls(np.full(n_dims, -np.inf), np.full(n_dims, np.inf))
+
     @property
     def n_dims(self) -> int:
         """Number of input dimensions."""

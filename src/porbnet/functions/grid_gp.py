@@ -177,7 +177,11 @@ class GridGP:
         return (np.clip(steps, -_STEPS, _STEPS) + _STEPS).astype(np.int64)
 
     def expand(self, z: FloatArray) -> FloatArray:
-        """Values at the knots, shape (n, *shape), of coefficients of shape (n, n_whitened)."""
+        """Values at the knots, shape (n, *shape), of coefficients of shape (n, n_whitened).
+
+        Sums have one order, whatever the number of cores (matrix products of BLAS do not): a saved model predicts what it
+        predicted, to the last bit.
+        """
         z = np.asarray(z)
         which, scales = self.which_lengthscales(z), np.sqrt(self.variances(z))
         curve = z[:, : self.n_coefficients].reshape(len(z), *self.coefficient_shape)
@@ -186,7 +190,8 @@ class GridGP:
             chosen = which == row
             tensor = curve[(chosen, *(slice(basis.shape[1]) for basis in self.bases[row]))]
             for d, basis in enumerate(self.bases[row]):
-                tensor = np.moveaxis(np.tensordot(tensor, basis, axes=(d + 1, 1)), -1, d + 1)
+                along = np.einsum("...m,gm->...g", np.moveaxis(tensor, d + 1, -1), basis)
+                tensor = np.moveaxis(along, -1, d + 1)
             result[chosen] = scales[chosen].reshape(-1, *(1,) * len(self.shape)) * tensor
         return result
 

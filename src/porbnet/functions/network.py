@@ -7,14 +7,61 @@ their geometric mean (all one in one dimension).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
+
+
+class Further(Protocol):
+    """What units beyond those that a network lists add to it: the region has an end, the network has none.
+
+    They are made where they are asked for, and are the same whenever they are.
+    """
+
+    def values(self, X: FloatArray) -> FloatArray | None:
+        """What they add at points, shape (n_networks, n_points); None if nothing."""
+
+    def gradient(self, X: FloatArray) -> FloatArray | None:
+        """What they add to the gradients, shape (n_networks, n_points, n_dims); None if nothing."""
+
+    def taken(self, rows: NDArray[np.int64]) -> Further:
+        """Those of some of the networks."""
+
+    def joined(self, others: Sequence[Further]) -> Further:
+        """Those of these networks and of others, one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """Straight lines, or planes, one per network: slopes · (x - middle).
+
+    slopes : (n_networks, n_dims), in the units of the output per unit of the input
+    middle : (n_dims,) where they are zero, in the units of the input
+    """
+
+    slopes: FloatArray
+    middle: FloatArray
+
+    def values(self, X: FloatArray) -> FloatArray:
+        """Values at points, shape (n_networks, n_points)."""
+        return np.asarray(self.slopes @ (X - self.middle).T)
+
+    def taken(self, rows: Any) -> Trend:
+        """Those of some of the networks."""
+        return Trend(self.slopes[rows], self.middle)
+
+    @staticmethod
+    def joined(parts: Sequence[Trend | None]) -> Trend | None:
+        """Those of several networks; None if any has none."""
+        present = [part for part in parts if part is not None]
+        if not present or len(present) < len(parts):
+            return None
+        return Trend(np.concatenate([part.slopes for part in present]), present[0].middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +84,10 @@ class Networks(Sequence["Network"]):
         Lengthscale of each dimension over their geometric mean.
     common_scale : float, optional
         The scale of all units if it is known to be one and the same; values at many points are then found faster.
+    further : Further, optional
+        Units beyond the region, which the arrays above do not list.
+    trend : Trend, optional
+        A straight line, or plane, in the sum.
     """
 
     offsets: NDArray[np.int64]
@@ -46,6 +97,8 @@ class Networks(Sequence["Network"]):
     biases: FloatArray
     anisotropy: FloatArray
     common_scale: float | None = None
+    further: Further | None = None
+    trend: Trend | None = None
 
     @property
     def n_dims(self) -> int:
@@ -79,6 +132,8 @@ class Networks(Sequence["Network"]):
                 self.biases[start:stop],
                 self.anisotropy,
                 self.common_scale,
+                None if self.further is None else self.further.taken(np.arange(start, stop)),
+                None if self.trend is None else self.trend.taken(slice(start, stop)),
             )
         i = range(len(self))[index]
         a, b = self.offsets[i], self.offsets[i + 1]
@@ -89,6 +144,8 @@ class Networks(Sequence["Network"]):
             float(self.biases[i]),
             self.anisotropy,
             self.common_scale,
+            None if self.further is None else self.further.taken(np.array([i])),
+            None if self.trend is None else self.trend.taken(slice(i, i + 1)),
         )
 
     def __iter__(self) -> Iterator[Network]:
@@ -107,11 +164,17 @@ class Networks(Sequence["Network"]):
             np.array([n.bias for n in networks]),
             networks[0].anisotropy,
             shared[0] if len(shared := list({n.common_scale for n in networks})) == 1 else None,
+            joined([n.further for n in networks]),
+            Trend.joined([n.trend for n in networks]),
         )
 
     def __call__(self, X: Any) -> FloatArray:
         """Values of every network at every point, shape (n_networks, n_points)."""
         return Places(X, self.anisotropy, self.common_scale).values(self)
+
+    def within(self) -> Networks:
+        """The same networks without any units beyond those that are listed."""
+        return replace(self, further=None)
 
     def gradient(self, X: Any) -> FloatArray:
         """Gradients of every network at every point, shape (n_networks, n_points, n_dims)."""
@@ -124,7 +187,11 @@ class Networks(Sequence["Network"]):
         evaluate_gradient(places.points, self.offsets, centers, self.scales, self.weights, buffer, values, out)
         if places.order is not None:
             out[..., places.order] = out.copy()
-        return np.ascontiguousarray(np.swapaxes(out, 1, 2) / self.anisotropy)
+        result = np.ascontiguousarray(np.swapaxes(out, 1, 2) / self.anisotropy)
+        more = None if self.further is None else self.further.gradient(_checks.points("X", X, self.n_dims))
+        if more is not None:
+            result += more
+        return result if self.trend is None else result + self.trend.slopes[:, None, :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +205,8 @@ class Network:
     bias : float
     anisotropy : ndarray of shape (n_dims,)
     common_scale : float, optional
+    further : Further, optional
+    trend : Trend, optional
         As in `Networks`.
 
     Examples
@@ -153,6 +222,8 @@ class Network:
     bias: float
     anisotropy: FloatArray
     common_scale: float | None = None
+    further: Further | None = None
+    trend: Trend | None = None
 
     @property
     def n_units(self) -> int:
@@ -168,11 +239,21 @@ class Network:
         return np.asarray(Networks.of([self]).gradient(X)[0])
 
 
+def joined(parts: Sequence[Further | None]) -> Further | None:
+    """What is beyond several networks, as that of all of them; None if any has nothing."""
+    present = [part for part in parts if part is not None]
+    if not present or len(present) < len(parts):
+        return None
+    return present[0].joined(present[1:])
+
+
 class Places:
     """Points at which many networks are to be evaluated: scaled, sorted and otherwise prepared once.
 
     Attributes
     ----------
+    given : ndarray of shape (n_points, n_dims)
+        As they came.
     points : ndarray of shape (n_dims, n_points)
         Divided by the anisotropy and sorted by the first coordinate.
     order : ndarray of shape (n_points,), or None
@@ -184,7 +265,8 @@ class Places:
     def __init__(self, X: Any, anisotropy: FloatArray, common_scale: float | None = None) -> None:
         from porbnet.functions.network_grid import grid_plan
 
-        points = _checks.points("X", X, len(anisotropy)) / anisotropy
+        self.given = _checks.points("X", X, len(anisotropy))
+        points = self.given / anisotropy
         self.stretched = bool(np.any(anisotropy != 1.0))
         self.order: NDArray[np.int64] | None = None
         if np.any(points[1:, 0] < points[:-1, 0]):
@@ -210,4 +292,9 @@ class Places:
             evaluate(self.points, networks.offsets, centers, *parts)
         if self.order is not None:
             out[:, self.order] = target
+        more = None if networks.further is None else networks.further.values(self.given)
+        if more is not None:
+            out += more
+        if networks.trend is not None:
+            out += networks.trend.values(self.given)
         return out

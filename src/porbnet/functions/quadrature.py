@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -21,11 +22,18 @@ def grid_points(region: Region, per_dim: int) -> FloatArray:
     return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
+@functools.cache
+def _legendre() -> tuple[FloatArray, FloatArray]:
+    """The rule on [-1, 1] that every panel has."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
+    return nodes, weights
+
+
 def panel_rule(low: float, high: float, n_panels: int, breaks: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Composite rule on an interval; every break starts a new panel."""
     inner = breaks[(breaks > low) & (breaks < high)]
     edges = np.unique(np.concatenate([np.linspace(low, high, n_panels + 1), inner]))
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
+    nodes, weights = _legendre()
     half = 0.5 * np.diff(edges)[:, None]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, None]
     return (middle + half * nodes).ravel(), (half * weights).ravel()

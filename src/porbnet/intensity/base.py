@@ -13,6 +13,7 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
+from porbnet.intensity.continuation import Continuation, Stated
 
 if TYPE_CHECKING:
     from porbnet.functions.grid_gp import GridGP
@@ -73,6 +74,8 @@ class Intensity(ABC):
     known: bool = True
     """Whether the intensity is a known function; if not, `draw` gives one."""
 
+    _stated: Stated | None = None
+
     @abstractmethod
     def on(self, region: Region) -> Intensity:
         """The same intensity, checked and prepared for a region; raises `StatementError` if it does not fit."""
@@ -101,6 +104,22 @@ class Intensity(ABC):
         """One exact draw of the Poisson process: centers of shape (n_units, n_dims)."""
         box = Region.of(region)
         return self.on(box).sample_units(box, 1, generator(random_state)).centers
+
+    def beyond(self, X: FloatArray, region: Region) -> FloatArray:
+        """Level of a known intensity at points anywhere, shape (n_points,): beyond the region that at its edge."""
+        return self.value(np.clip(X, region.low, region.high))
+
+    def continuation(self, region: Region) -> Continuation | None:
+        """What a known intensity is beyond its region; None for an unknown one, whose draws have theirs."""
+        if not self.known:
+            return None
+        if self._stated is None or self._stated.region != region:
+            self._stated = Stated(self, region)  # kept: it remembers what it has found out
+        return self._stated
+
+    def sample_continued(self, region: Region, n: int, rng: np.random.Generator) -> tuple[Units, Continuation | None]:
+        """`sample_units`, and what the intensity of each draw is beyond the region (None: nothing)."""
+        return self.sample_units(region, n, rng), self.continuation(region)
 
     def draw(self, region: Any, random_state: RandomState = None) -> Intensity:
         """One draw of the intensity itself as a known intensity; a known one is its own draw."""

@@ -16,6 +16,7 @@ from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
 from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level
+from porbnet.intensity.continuation import Continuation, Steps
 
 
 def _rows(X: Any) -> FloatArray:
@@ -84,6 +85,10 @@ class Constant(_Flat):
         counts = rng.poisson(self.level * region.volume, size=n)
         total = int(counts.sum())
         return Units(counts, region.uniform(total, rng), np.full(total, self.level))
+
+    def continuation(self, region: Region) -> Continuation:
+        """The level."""
+        return Steps.everywhere(np.array([self.level]), region.n_dims)
 
     def pieces(self, region: Region) -> list[Piece]:
         """One piece: the whole region."""
@@ -156,9 +161,14 @@ class UnknownConstant(_Flat):
 
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws, each with its own level."""
+        return self.sample_continued(region, n, rng)[0]
+
+    def sample_continued(self, region: Region, n: int, rng: np.random.Generator) -> tuple[Units, Continuation]:
+        """The same, with the level of each draw."""
         levels = np.sqrt(self.square.sample(n, rng))
         counts = rng.poisson(levels * region.volume)
-        return Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
+        units = Units(counts, region.uniform(int(counts.sum()), rng), np.repeat(levels, counts))
+        return units, Steps.everywhere(levels, region.n_dims)
 
     def pieces(self, region: Region) -> list[Piece]:
         """The whole region at quadrature levels of the prior."""

@@ -135,6 +135,22 @@ class FromFunction(Intensity):
             )
         return levels
 
+    def beyond(self, X: FloatArray, region: Region) -> FloatArray:
+        """The callable's value anywhere, shape (n_points,).
+
+        Where that is no positive number, the value at the nearest place of the region.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                raw = np.asarray(self.function(X), dtype=np.float64).ravel()
+            levels = np.broadcast_to(raw, (len(X),)).copy()
+        except Exception:  # it was made for the region
+            return self.value(np.clip(X, region.low, region.high))
+        unsound = ~((levels >= 1.0 / _checks.LARGEST) & (levels <= _checks.LARGEST))
+        if unsound.any():
+            levels[unsound] = self.value(np.clip(X[unsound], region.low, region.high))
+        return levels
+
     def gradient(self, X: Any) -> FloatArray:
         """Central differences of the callable, shape (n_points, n_dims); one-sided at the region's edge."""
         points = _rows(X)

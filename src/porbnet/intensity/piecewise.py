@@ -14,12 +14,13 @@ from porbnet.base.parameter import Parameter
 from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.intensity.base import Intensity, Piece, Relative, Units, known_level
+from porbnet.intensity.continuation import Continuation, Steps
 
 
 class Piecewise(Intensity):
     """A step function: `values[j]` between `breaks[j - 1]` and `breaks[j]`.
 
-    The outermost pieces reach to the edge of the region.
+    The outermost pieces have no end.
 
     Parameters
     ----------
@@ -127,6 +128,13 @@ class Piecewise(Intensity):
     def pieces(self, region: Region) -> list[Piece]:
         """One piece per box."""
         return [Piece(1.0, level, box) for level, box in self._boxes(region)]
+
+    def continuation(self, region: Region) -> Continuation:
+        """The pieces, the outermost without end."""
+        boxes = self._boxes(Region.everywhere(self.n_dims))
+        low, high = np.stack([box.low for _, box in boxes]), np.stack([box.high for _, box in boxes])
+        outermost = np.any(np.isinf(low) | np.isinf(high), axis=1)  # others are inside the region
+        return Steps(low[outermost], high[outermost], np.array([[level for level, _ in boxes]])[:, outermost])
 
     def sampled_as(self, region: Region) -> Intensity:
         """Itself."""

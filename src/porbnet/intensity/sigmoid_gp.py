@@ -19,7 +19,8 @@ from porbnet.base.seeds import RandomState, generator
 from porbnet.functions.grid_gp import GridGP, lengthscale_vector
 from porbnet.intensity.base import Intensity, Piece, Relative, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
-from porbnet.intensity.tabulated import Tabulated, thinned_units
+from porbnet.intensity.continuation import Continuation, Steps, edge_places
+from porbnet.intensity.tabulated import Tabulated, interpolate, thinned_units
 
 _MOST_TABLED = 2_000_000  # knots held at a time
 _LARGEST_H = 150.0  # beyond which a level is as good as zero or as λ*
@@ -141,15 +142,23 @@ class SigmoidGP(Intensity):
 
     def sample_units(self, region: Region, n: int, rng: np.random.Generator) -> Units:
         """`n` exact draws, each with its own λ* and h: candidates at rate λ*, kept with probability λ / λ*."""
-        gp = self.process(region)
+        return self.sample_continued(region, n, rng)[0]
+
+    def sample_continued(self, region: Region, n: int, rng: np.random.Generator) -> tuple[Units, Continuation]:
+        """The same, with the levels of each draw at the region's edge."""
+        gp, places = self.process(region), edge_places(region)
         most = max(1, _MOST_TABLED // math.prod(gp.shape))
-        if n > most:  # tables of all draws at once would take too much memory
-            parts = [self.sample_units(region, min(most, n - start), rng) for start in range(0, n, most)]
-            return Units(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        upper = self._uppers(n, rng)
-        shape = (n,) + (1,) * region.n_dims
-        tables = upper.reshape(shape) * np.maximum(expit(gp.sample(n, rng)), 1e-300)
-        return thinned_units(tables, upper, region, rng)
+        parts, levels = [], np.empty((n, len(places)))
+        for start in range(0, n, most):  # tables of all draws at once would take too much memory
+            some = min(most, n - start)
+            upper = self._uppers(some, rng)
+            shape = (some,) + (1,) * region.n_dims
+            tables = upper.reshape(shape) * np.maximum(expit(gp.sample(some, rng)), 1e-300)
+            parts.append(thinned_units(tables, upper, region, rng))
+            which, at = np.repeat(np.arange(some), len(places)), np.tile(places, (some, 1))
+            levels[start : start + some] = interpolate(tables, region, at, which).reshape(some, -1)
+        units = Units(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return units, Steps.around(region, levels)
 
     def _h_nodes(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Quadrature of the law of h at a point: nodes and weights that add up to one."""

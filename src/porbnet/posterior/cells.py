@@ -61,7 +61,9 @@ class Layout:
     rest: NDArray[np.int64]
 
 
-def layout(points: FloatArray, centers: FloatArray, scales: FloatArray, least_gain: float) -> Layout:
+def layout(
+    points: FloatArray, centers: FloatArray, scales: FloatArray, least_gain: float, bounded: bool = True
+) -> Layout:
     """Cells for points, given all units of all draws.
 
     Parameters
@@ -69,13 +71,15 @@ def layout(points: FloatArray, centers: FloatArray, scales: FloatArray, least_ga
     points : (n_points, n_dims), in standard coordinates
     centers : (n_units, n_dims); scales : (n_units,)
     least_gain : how many times fewer its nodes must be than its points for a cell to be worth while
+    bounded : whether f is the same wherever no unit reaches, so that points there may be moved
     """
     n, n_dims = points.shape
     fewest = least_gain * N_NODES**n_dims
     if n < fewest or not len(scales):
         return Layout(points, [], np.arange(n))
     reach = (REACH / scales)[:, None]
-    points = np.clip(points, (centers - reach).min(axis=0), (centers + reach).max(axis=0))
+    if bounded:
+        points = np.clip(points, (centers - reach).min(axis=0), (centers + reach).max(axis=0))
     cells: list[Cell] = []
     rest: list[NDArray[np.int64]] = []
     whole = Cell(points.min(axis=0), points.max(axis=0), np.arange(n))

@@ -45,6 +45,10 @@ def block_moments(x: Any, start: int, stop: int, given: Any, draw: int, block: A
     for i in range(stop - start):
         block.mean[i] = bias * given.means[weights]
         block.variance[i] = bias * packed[place]
+    for d in range(given.slopes.shape[1]):
+        slope, middle, along = given.slopes[draw, d], given.middle[d], row_part(x, d, start, stop)
+        for i in range(stop - start):
+            block.mean[i] += slope * (along[i] - middle)
     for k in range(given.offsets[draw + 1] - units):
         a, b = unit_values(x, 1, start, stop, given.centers[units + k], given.scales[units + k], columns[k])
         block.low[k], block.high[k] = a, b

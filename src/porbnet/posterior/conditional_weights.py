@@ -18,8 +18,7 @@ from porbnet.base.compiled import Passed, apply_to, hot, kernel
 from porbnet.base.records import Record
 from porbnet.kernels.gaussian import refresh, weigh
 from porbnet.kernels.state import IntArray, State
-from porbnet.kernels.vectors import copy
-from porbnet.sampling.draw_state import StoredDraws, conditional_state, put_draw, stored_draws
+from porbnet.sampling.draw_state import StoredDraws, conditional_state, put_draw, put_values, stored_draws
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.lean import lean_for_draws
 from porbnet.sampling.problem import Problem
@@ -27,6 +26,7 @@ from porbnet.sampling.problem import Problem
 MOST_BYTES = 256_000_000  # of m and P that are kept
 _GROUP_BYTES = 16_000_000  # of draws that are computed together
 _PARTS = 8  # of all draws; sums over draws are made part by part, whatever the number of threads
+_LEAST_IN_PART = 64  # draws: a part makes a state of its own, which few draws are not worth
 
 
 class Given(Record):
@@ -38,6 +38,8 @@ class Given(Record):
     starts : (n_draws + 1,) where each draw's P starts
     packed : lower triangles of P, row by row
     bias : 1 if the network has a bias, else 0
+    slopes : (n_draws, n_dims) of a straight line, zero at `middle`; no columns without one
+    middle : (n_dims,)
     """
 
     offsets: IntArray
@@ -47,6 +49,8 @@ class Given(Record):
     starts: IntArray
     packed: FloatArray
     bias: float
+    slopes: FloatArray
+    middle: FloatArray
 
     @property
     def nbytes(self) -> int:
@@ -84,8 +88,8 @@ def store(units: Any, given: Any, draw: int) -> None:
 def weights_kernel(state: Any, draws: Any, first: int, last: int, reweigh: Any, given: Any) -> None:
     """Units, m and P of the draws [first, last), from the observations."""
     for draw in range(first, last):
+        put_values(state, draws, draw)
         if reweigh is not None:  # seen when compiling
-            copy(draws.kept[draw], state.errors.kept, len(state.errors.kept))
             apply_to(reweigh, state)
             weigh(state.rows)
         put_draw(state, draws, draw, draws.offsets[draw], draws.offsets[draw + 1])
@@ -118,6 +122,8 @@ class _Observed:
             starts=starts,
             packed=np.empty(int(starts[-1])),
             bias=float(problem.prior.bias > 0),
+            slopes=np.ascontiguousarray(draws.slopes[first:last]),
+            middle=0.5 * problem.components[0].widths,
         )
         weigh_kernel = problem.likelihood.weigh
         reweigh = None if weigh_kernel is None else Passed(weigh_kernel)
@@ -158,7 +164,7 @@ class ConditionalWeights:
     def parts(self) -> list[tuple[int, int]]:
         """All draws, cut into a few parts [first, last) to work on in parallel."""
         n = len(self._draws)
-        edges = np.linspace(0, n, min(_PARTS, n) + 1).astype(int)
+        edges = np.linspace(0, n, min(_PARTS, max(n // _LEAST_IN_PART, 1), n) + 1).astype(int)
         return [(int(a), int(b)) for a, b in itertools.pairwise(edges)]
 
     def groups(self, first: int, last: int) -> Iterator[tuple[int, Given]]:

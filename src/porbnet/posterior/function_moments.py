@@ -66,6 +66,7 @@ class FunctionMoments:
         networks = Networks(
             draws.offsets, draws.centers, self._scales(), draws.mean_weights, draws.mean_biases, np.ones(u.shape[1])
         )
+        line = self._mean_line(u)
 
         def compute(places: FloatArray) -> FloatArray:
             total = np.zeros((1, len(places)))
@@ -74,7 +75,12 @@ class FunctionMoments:
                     total[0, rows] += networks[some](places[rows]).sum(axis=0)
             return total / len(networks)
 
-        return np.asarray(through_cells(self.layout(u), 1, compute)[0])
+        return np.asarray(through_cells(self.layout(u), 1, compute)[0]) + line
+
+    def _mean_line(self, u: FloatArray) -> FloatArray | float:
+        """Mean of the straight line, shape (n_points,); zero without one."""
+        slopes = self.draws.slopes
+        return (u - 0.5 * self.problem.components[0].widths) @ slopes.mean(axis=0) if slopes.shape[1] else 0.0
 
     def mean_and_variance(self, u: FloatArray, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of f, shape (n_points,) each."""
@@ -92,7 +98,7 @@ class FunctionMoments:
 
     def layout(self, u: FloatArray) -> Layout:
         """Cells in which moments of f are smooth, for points."""
-        return layout(u, self.draws.centers, self._scales(), _LEAST_GAIN)
+        return layout(u, self.draws.centers, self._scales(), _LEAST_GAIN, bounded=self.draws.slopes.shape[1] == 0)
 
     # --- draw by draw ------------------------------------------------------------------------------------------
 
@@ -189,6 +195,8 @@ class FunctionMoments:
                     distance2 += np.subtract.outer(centers[:, d], u[:, d]) ** 2
                 np.exp(-0.5 * scales[:, None] ** 2 * distance2, out=design[1:])
                 conditional = m @ design
+                if given.slopes.shape[1]:
+                    conditional = conditional + (u - given.middle) @ given.slopes[i]
                 mean += conditional
                 left += [P @ design, conditional[None]]
                 right += [design, conditional[None]]

@@ -14,6 +14,8 @@ from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import MOST_STORED, Stored, piece, storage
 
+MOST_KEPT = 2000  # draws of a chain whose length is not known beforehand
+
 
 class BaseChain(ABC):
     """One chain; `advance` makes sweeps and keeps every draw after warm-up.
@@ -25,6 +27,12 @@ class BaseChain(ABC):
     n_warmup, n_draws, thin : int
         Sweeps of warm-up, draws to store, sweeps per draw.
     kinds : names of the kinds of moves, in the order in which `tuning` counts them
+
+    Attributes
+    ----------
+    goal : int or None
+        Sweeps to make in all, in place of what `n_draws` says. Such a chain may be told to go on for long: whenever it
+        has `MOST_KEPT` draws it keeps every second one, and stores half as many from then on.
     """
 
     def __init__(
@@ -40,6 +48,7 @@ class BaseChain(ABC):
         self.rng = np.random.default_rng(seed)
         self.n_warmup, self.n_draws, self.thin = n_warmup, n_draws, thin
         self.n_sweeps = 0
+        self.goal: int | None = None
         self.kinds = kinds
         self.pieces: list[ChainDraws] = []
 
@@ -80,7 +89,7 @@ class BaseChain(ABC):
     @property
     def total_sweeps(self) -> int:
         """Sweeps that the chain is to make in all."""
-        return self.n_warmup + self.n_draws * self.thin
+        return self.n_warmup + self.n_draws * self.thin if self.goal is None else self.goal
 
     @property
     def finished(self) -> bool:
@@ -92,7 +101,7 @@ class BaseChain(ABC):
         n_sweeps = min(n_sweeps, self.total_sweeps - self.n_sweeps)
         made = 0
         while made < n_sweeps:
-            wanted = n_sweeps - made
+            wanted = min(n_sweeps - made, self._until_full())
             after = max(0, self.n_sweeps + wanted - max(self.n_warmup, self.n_sweeps)) // self.thin + 1
             n = max(1, min(after, MOST_STORED // self.capacity))
             stored = storage(self.problem, n, n * self.capacity, self.n_kept)
@@ -102,9 +111,22 @@ class BaseChain(ABC):
             if stored.n:
                 self._finish(stored)
                 self.pieces.append(piece(self.problem, stored))
+            if self._until_full() == 0:
+                self._thin_out()
             if made < n_sweeps:
                 self._enlarge()
         return made
+
+    def _until_full(self) -> int:
+        """Sweeps until there are as many draws as are kept at most."""
+        if self.goal is None:
+            return self.total_sweeps
+        return self.n_warmup + MOST_KEPT * self.thin - self.n_sweeps
+
+    def _thin_out(self) -> None:
+        """Keep every second draw: those that a chain with twice as many sweeps per draw stores."""
+        self.pieces = [self.draws().every(2)]
+        self.thin *= 2
 
     def acceptance(self) -> dict[str, float]:
         """Share of accepted proposals by kind of move, for the kinds that were tried."""
@@ -123,9 +145,10 @@ class BaseChain(ABC):
 
     def _own_snapshot(self) -> dict[str, NDArray[Any]]:
         generator = json.dumps(self.rng.bit_generator.state).encode()
-        return {"n_sweeps": np.array([self.n_sweeps]), "generator": np.frombuffer(generator, np.uint8).copy()}
+        counts = {"n_sweeps": np.array([self.n_sweeps]), "thin": np.array([self.thin])}
+        return counts | {"generator": np.frombuffer(generator, np.uint8).copy()}
 
     def _own_restore(self, snapshot: dict[str, NDArray[Any]], draws: ChainDraws) -> None:
-        self.n_sweeps = int(snapshot["n_sweeps"][0])
+        self.n_sweeps, self.thin = int(snapshot["n_sweeps"][0]), int(snapshot["thin"][0])
         self.rng.bit_generator.state = json.loads(snapshot["generator"].tobytes().decode())
         self.pieces = [draws] if len(draws) else []

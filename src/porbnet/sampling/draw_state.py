@@ -10,7 +10,9 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.compiled import inner
 from porbnet.base.records import Record
 from porbnet.kernels.state import IntArray, State, empty_tuning, empty_units, empty_work
+from porbnet.kernels.trend import take_line_off
 from porbnet.kernels.units import append, clear, scale_at
+from porbnet.kernels.vectors import copy
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
 
@@ -21,6 +23,7 @@ class StoredDraws(Record):
     offsets: IntArray
     values: FloatArray
     kept: FloatArray
+    slopes: FloatArray
     owner: IntArray
     centers: FloatArray
     relative: FloatArray
@@ -56,6 +59,7 @@ def stored_draws(draws: ChainDraws) -> StoredDraws:
         offsets=draws.offsets,
         values=np.ascontiguousarray(draws.values),
         kept=np.ascontiguousarray(draws.kept, dtype=np.float64),
+        slopes=np.ascontiguousarray(draws.slopes),
         owner=np.ascontiguousarray(draws.owner),
         centers=np.ascontiguousarray(draws.centers),
         relative=np.ascontiguousarray(draws.relative),
@@ -63,11 +67,21 @@ def stored_draws(draws: ChainDraws) -> StoredDraws:
 
 
 @inner
-def put_draw(state: Any, draws: Any, draw: int, first: int, last: int) -> None:
-    """Parameters of a draw, and its units, which stand in places [first, last); rows must be weighted as it says."""
-    values, units = state.values, state.units
+def put_values(state: Any, draws: Any, draw: int) -> None:
+    """Parameters of a draw, and what its likelihood's augmentation carries."""
+    values, kept = state.values, state.errors.kept
     for i in range(len(values)):
         values[i] = draws.values[draw, i]
+    copy(draws.kept[draw], kept, len(kept))
+
+
+@inner
+def put_draw(state: Any, draws: Any, draw: int, first: int, last: int) -> None:
+    """Units of a draw, which stand in places [first, last); its values must be there, and rows weighted as they say."""
+    values, units = state.values, state.units
+    if len(state.rows.slopes) > 0:
+        copy(draws.slopes[draw], state.rows.slopes, len(state.rows.slopes))
+        take_line_off(state.rows, state.components[0])
     clear(state.rows, units)
     for k in range(first, last):
         owner, g = draws.owner[k], draws.relative[k]

@@ -22,6 +22,7 @@ class ChainDraws:
     biases, mean_biases : (n_draws,) drawn bias, and its mean given centers and parameters
     curves : (n_draws, n_coefficients) of learned intensities, one component after the other, or no columns
     kept : (n_draws, n_kept) what the likelihood's augmentation carries; no columns if there is none
+    slopes : (n_draws, n_dims) of the straight line in f; no columns without one
     owner : (total_units,) which component each unit belongs to
     centers : (total_units, n_dims)
     relative : (total_units,) intensity at the center over the level
@@ -35,6 +36,7 @@ class ChainDraws:
     mean_biases: FloatArray
     curves: FloatArray
     kept: FloatArray
+    slopes: FloatArray
     owner: NDArray[np.int64]
     centers: FloatArray
     relative: FloatArray
@@ -55,8 +57,8 @@ class ChainDraws:
         empty, wide = np.empty(0), np.empty((0, 0))
         return cls(
             counts=np.empty(0, np.int64), values=np.empty((0, n_parameters)), log_p=empty, biases=empty,
-            mean_biases=empty, curves=wide, kept=wide, owner=np.empty(0, np.int64), centers=np.empty((0, n_dims)),
-            relative=empty, weights=empty, mean_weights=empty,
+            mean_biases=empty, curves=wide, kept=wide, slopes=wide, owner=np.empty(0, np.int64),
+            centers=np.empty((0, n_dims)), relative=empty, weights=empty, mean_weights=empty,
         )  # fmt: skip
 
     @classmethod
@@ -72,6 +74,15 @@ class ChainDraws:
         """The first n draws."""
         used = int(self.counts[:n].sum())
         return ChainDraws(**{f.name: getattr(self, f.name)[: used if f.name in PER_UNIT else n] for f in fields(self)})
+
+    def every(self, step: int) -> ChainDraws:
+        """Draws number `step`, 2 `step`, ..."""
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[step - 1 :: step] = True
+        units = np.repeat(chosen, self.counts)
+        return ChainDraws(
+            **{f.name: getattr(self, f.name)[units if f.name in PER_UNIT else chosen] for f in fields(self)}
+        )
 
     def after(self, n: int) -> ChainDraws:
         """All draws but the first n."""

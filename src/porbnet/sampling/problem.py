@@ -150,7 +150,7 @@ class Problem:
     components : one today; f is the bias and the sum of them
     outputs, known_root, times : (n_points,) outputs, known part of the root precisions, and how often each counts
     order : (n_points,) the original row of each sorted observation
-    X, y, weight, counts, within, limit : what the problem was made from, in its own units; see `of`
+    X, y, weight, counts, within, limit, beside : what the problem was made from, in its own units; see `of`
     stands_for : of rows that stand for several observations (`compression`); None if each is one
     """
 
@@ -170,6 +170,7 @@ class Problem:
     counts: FloatArray | None
     within: FloatArray | None = None
     limit: FloatArray | None = None
+    beside: FloatArray | None = None
     stands_for: StandsFor | None = None
     cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what others have made from it, once
 
@@ -183,6 +184,7 @@ class Problem:
         counts: FloatArray | None = None,
         within: FloatArray | None = None,
         limit: FloatArray | None = None,
+        beside: FloatArray | None = None,
     ) -> Problem:
         """Standardise and sort; X of shape (n_points, n_dims), the others of shape (n_points,).
 
@@ -190,6 +192,7 @@ class Problem:
         counts : how often each observation counts, 1 by default: its likelihood is raised to that power
         within, limit : of rows that stand for several observations each (`sampling.absorb`), with one input: the mean
             square of their outputs about y, and the largest scale of a unit for which they do
+        beside : what is known of each row beside its output, as the likelihood's `beside` says
         """
         if prior.noise is None:
             raise StatementError("noise=None is not allowed in a fit: state a number, a LogNormal or a noise model")
@@ -197,7 +200,11 @@ class Problem:
         if within is not None:
             spread = math.sqrt(max(spread**2 + float(np.average(within, weights=counts)), 0.0))
         y_scale = spread if spread > 0 else _median(prior.amplitude)
-        scaling, likelihood = scaling_of(prior, y_scale), likelihood_of(prior.noise)
+        likelihood = likelihood_of(prior.noise)
+        likelihood.check(y, beside)
+        if not likelihood.additive:
+            y_scale = 1.0
+        scaling = scaling_of(prior, y_scale)
         order = _in_order(X[:, 0])
         component, own = ComponentSetting.of(prior, _taken(X, order), y_scale, 1)
         noise, *others = likelihood.parameters()
@@ -219,6 +226,7 @@ class Problem:
             counts=counts,
             within=within,
             limit=limit,
+            beside=beside,
             stands_for=None
             if within is None or limit is None
             else StandsFor(
@@ -269,6 +277,11 @@ class Problem:
         return max(len(c.x) for c in self.components)
 
     @property
+    def n_slopes(self) -> int:
+        """Slopes of the straight line in f: one per input, or none."""
+        return 0 if self.prior.trend is None else self.scaling.n_dims
+
+    @property
     def first_other(self) -> int:
         """Place of the likelihood's second parameter."""
         return 1 + 2 * len(self.components)
@@ -282,6 +295,11 @@ class Problem:
     def training_outputs(self) -> FloatArray:
         """Outputs in the order of the rows, in their own units but for the offset."""
         return self.outputs * self.scaling.y_scale
+
+    @property
+    def beside_rows(self) -> FloatArray | None:
+        """What is known of each row beside its output, in the order of the rows and in its own units."""
+        return None if self.beside is None else _taken(self.beside, _in_order(self.X[:, 0]))
 
     def parameter(self, name: str) -> int:
         """The place of a parameter."""
@@ -312,11 +330,19 @@ class Problem:
             coarse=0,
             has_bias=int(prior.bias > 0),
             bias_variance=(prior.bias / self.scaling.y_scale) ** 2 if prior.bias > 0 else 1.0,
+            slopes=np.zeros(self.n_slopes),
+            slope_sd=np.zeros(0) if prior.trend is None else prior.trend * self.scaling.divisor / self.scaling.y_scale,
+            line=np.zeros(n if self.n_slopes else 0),
         )
 
     def errors(self) -> Record:
         """What the likelihood's augmentation works on, as a record of a chain's own."""
-        return self.likelihood.record(self.prior.region, self.scaling, self.inputs, self.first_other)
+        record = self.likelihood.record(self.prior.region, self.scaling, self.inputs, self.first_other)
+        beside = self.beside_rows
+        if beside is not None and self.likelihood.additive:
+            beside = beside / self.scaling.y_scale
+        self.likelihood.observe(record, self.outputs, beside, self.times)
+        return record
 
     def start_values(self, rng: np.random.Generator) -> FloatArray:
         """Values of all parameters to start a chain from, in standard coordinates."""

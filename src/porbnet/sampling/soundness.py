@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from porbnet.base.checks import FloatArray
 from porbnet.kernels.state import MOST_UPDATES, padded
 from porbnet.likelihood.base import Drawn
-from porbnet.sampling.chain import BaseChain
+from porbnet.sampling.chain import MOST_KEPT, BaseChain
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.problem import Problem
 
@@ -30,6 +30,7 @@ _MOST_WHITENED = 1e3  # of coefficients whose prior is N(0, 1)
 _MOST_LOG_STEP = 50.0
 _MOST_BYTES = 2**36  # that room for units may take
 _LEAST_ACCEPTED = 1e-8  # share of places drawn uniformly that an intensity accepts: a search for one must end
+_MOST_SWEEPS = 10**12
 _MOST_PLACES = 30  # at which a noise curve is looked at
 _SLACK = 1e-9  # of the box's edges
 _CLOSE = 1e-6  # of what follows from something else
@@ -161,9 +162,15 @@ def _check_numbers(name: str, array: NDArray[Any]) -> None:
 
 
 def _check_sweeps(saved: Snapshot, chain: BaseChain, n_draws: int) -> None:
-    n_sweeps = int(saved["n_sweeps"][0])
-    if n_sweeps > chain.total_sweeps or n_draws != max(0, n_sweeps - chain.n_warmup) // chain.thin:
-        raise ValueError(f"n_sweeps is {n_sweeps}, of {chain.total_sweeps} in all, and there are {n_draws} draws")
+    n_sweeps, thin = int(saved["n_sweeps"][0]), int(saved["thin"][0])
+    doubled = thin // chain.thin if thin > 0 else 0
+    if thin != doubled * chain.thin or doubled & (doubled - 1) or (doubled != 1 and chain.goal is None):
+        raise ValueError(f"thin is {thin}, which does not come from {chain.thin}")
+    most = chain.total_sweeps if chain.goal is None else _MOST_SWEEPS
+    if not 0 <= n_sweeps <= most or n_draws != max(0, n_sweeps - chain.n_warmup) // thin:
+        raise ValueError(f"n_sweeps is {n_sweeps}, of {most} in all, and there are {n_draws} draws")
+    if chain.goal is not None and n_draws >= MOST_KEPT:
+        raise ValueError(f"there are {n_draws} draws, more than are kept")
 
 
 def _check_generator(text: NDArray[np.uint8], chain: BaseChain) -> None:
@@ -218,12 +225,20 @@ def _check_steps(saved: Snapshot, fresh: Snapshot) -> None:
 def _check_rows(saved: Snapshot, fresh: Snapshot, problem: Problem) -> None:
     """Rows that no augmentation moves are those of the data; others fit together."""
     carried = [name for name in saved if name.startswith("rows.")]
-    if problem.likelihood.augment is None:
+    line: Any = 0.0
+    if problem.n_slopes:
+        (component,) = problem.components
+        line = saved["rows.slopes"] @ (component.x - 0.5 * component.widths[:, None])
+        _close("rows.line", saved["rows.line"], line)
+    if problem.likelihood.augment is None and not problem.n_slopes:
         for name in carried:
             _close(name, saved[name], fresh[name])
     elif {"rows.y", "rows.outputs", "rows.root", "rows.square"} <= set(carried):
+        if problem.likelihood.augment is None:
+            for name in ("rows.outputs", "rows.root", "rows.log_root"):
+                _close(name, saved[name], fresh[name])
         y = saved["rows.y"]
-        _close("rows.y", y, saved["rows.outputs"] * saved["rows.root"])
+        _close("rows.y", y, (saved["rows.outputs"] - line) * saved["rows.root"])
         within = 0.0 if problem.stands_for is None else problem.stands_for.within
         _close("rows.square", saved["rows.square"], np.sum(y * y + within * saved["rows.root"] ** 2))
     if "errors.kept" in saved and not problem.likelihood.kept_is_sound(saved["errors.kept"][None]):

@@ -29,6 +29,7 @@ class Stored(Record):
     biases, mean_biases : (n,) drawn bias and its conditional mean
     curves : (n, n_coefficients) of the intensities' curves, one component after the other
     kept : (n, n_kept) what the likelihood's augmentation carries
+    slopes : (n, n_slopes) of the straight line in f
     owner : (room,) component of each unit, one draw after the other; so are
     centers : (room, n_dims), relative, weights, mean_weights : (room,)
     """
@@ -42,6 +43,7 @@ class Stored(Record):
     mean_biases: FloatArray
     curves: FloatArray
     kept: FloatArray
+    slopes: FloatArray
     owner: IntArray
     centers: FloatArray
     relative: FloatArray
@@ -62,6 +64,7 @@ def storage(problem: Problem, n: int, room: int, n_kept: int) -> Stored:
         mean_biases=np.empty(n),
         curves=np.empty((n, n_coefficients)),
         kept=np.empty((n, n_kept)),
+        slopes=np.empty((n, problem.n_slopes)),
         owner=np.empty(room, dtype=np.int64),
         centers=np.empty((room, problem.most_dims)),
         relative=np.empty(room),
@@ -98,6 +101,7 @@ def store_common(state: Any, stored: Any, source: Any, bias: float) -> None:
         copy(z, row_part(stored.curves, at, first, first + len(z)), len(z))
         first += len(z)
     copy(state.errors.kept, stored.kept[at], len(state.errors.kept))
+    copy(state.rows.slopes, stored.slopes[at], len(state.rows.slopes))
     for k in range(n):
         copy(source.centers[k], stored.centers[used + k], n_dims)
     copy(source.relative, part(stored.relative, used, used + n), n)

@@ -8,8 +8,11 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
   that it would take too many units; beyond, 0.2 √D times the range of each input. As a curve (D ≤ 3): the intensity is
   λ* sigmoid(h), λ* ~ Gamma with shape 4 and mean 1.5 times the typical level, h with variance 6 and a lengthscale of
   0.2 ranges. As a constant: give or take a factor 4^(1/D).
-- noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges. Heavy tails
-  ("robust"): degrees of freedom log-normal, median 5, factor 2.
+- noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges (0.2 with
+  three inputs). Heavy tails ("robust"): degrees of freedom log-normal, median 5, factor 2.
+- trend ("linear"): the sd of a slope is √12 S over the range: a straight line that alone would have the spread of y.
+  Noise and lengthscale then follow what the least-squares line (plane) leaves of y, and its spread, not S; the
+  amplitude has half of that spread for its median, as noise may be all there is beside the line.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
 - units per lengthscale: one, 0.7 for D > 1, or fewer where the prior would expect more than 400 units (150 for D > 1);
   a warning says so where that makes fewer than 0.7.
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +48,9 @@ FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
+AMPLITUDE_LEFT = 0.5  # of the spread that a line leaves
+LEAST_LEFT = 1e-3  # of the spread of y, that a line may leave
+SLOPE = math.sqrt(12.0)  # sd of a slope, times range over spread of y
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
 CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
@@ -107,6 +113,7 @@ def default_prior(
     bias: Any = "auto",
     region: Any = "auto",
     units_per_lengthscale: Any = "auto",
+    trend: Any = None,
     counts: FloatArray | None = None,
     scales: Scales | None = None,
 ) -> tuple[Prior, float]:
@@ -123,9 +130,13 @@ def default_prior(
     0.1
     """
     scales = Scales.of(X, y, counts) if scales is None else scales
-    n_dims = X.shape[1]
+    n_dims, offset = X.shape[1], scales.offset
     if isinstance(lengthscale, str):
         _checks.choice("lengthscale", lengthscale, LEARNED)
+    slope_sd, bias_sd = _trend(trend, scales), scales.output
+    if trend is not None:
+        y, scales = _without_line(X, y, counts, scales)
+    typical_amplitude = scales.output if trend is None else AMPLITUDE_LEFT * scales.output
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
     if isinstance(lengthscale, str) and n_dims <= MOST_GUESSED:
@@ -147,14 +158,15 @@ def default_prior(
             stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
-        _learned("amplitude", amplitude, LogNormal(scales.output, AMPLITUDE_FACTOR)),
+        _learned("amplitude", amplitude, LogNormal(typical_amplitude, AMPLITUDE_FACTOR)),
         region=box,
-        bias=scales.output if isinstance(bias, str) and _checks.choice("bias", bias, ("auto",)) else bias,
+        bias=bias_sd if isinstance(bias, str) and _checks.choice("bias", bias, ("auto",)) else bias,
         noise=_noise(noise, scales),
         units_per_lengthscale=kappa,
         anisotropy=anisotropy,
+        trend=slope_sd,
     )
-    return prior, scales.offset
+    return prior, offset
 
 
 def _noise(noise: Any, scales: Scales) -> Any:
@@ -172,6 +184,24 @@ def _noise(noise: Any, scales: Scales) -> Any:
             "model",
         )
     return noise
+
+
+def _trend(trend: Any, scales: Scales) -> Any:
+    """Standard deviations of slopes, or None."""
+    if not isinstance(trend, str):
+        return trend
+    _checks.choice("trend", trend, ("linear",))
+    return SLOPE * scales.output / scales.range
+
+
+def _without_line(X: FloatArray, y: FloatArray, counts: FloatArray | None, scales: Scales) -> tuple[FloatArray, Scales]:
+    """What the least-squares line (plane) leaves of the outputs, and scales with its spread for theirs."""
+    design = np.column_stack([np.ones(len(X)), (X - scales.low) / scales.range])
+    root = np.ones(len(y)) if counts is None else np.sqrt(counts)
+    line = np.linalg.lstsq(design * root[:, None], (y - scales.offset) * root, rcond=None)[0]
+    left = y - scales.offset - design @ line
+    spread = max(mean_and_sd(left, counts)[1], LEAST_LEFT * scales.output)
+    return left, replace(scales, offset=0.0, output=spread)
 
 
 def _learned(name: str, value: Any, default: LogNormal) -> Any:

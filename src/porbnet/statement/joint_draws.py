@@ -1,4 +1,7 @@
-"""Draws from a prior of all that it is about, together: networks, intensity, amplitude, likelihood."""
+"""Draws from a prior of all that it is about, together: networks, intensity, amplitude, likelihood.
+
+Networks have the units of the region, as those of a fit have: what chains are held against.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from scipy.special import expit
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
 from porbnet.functions.grid_gp import GridGP
-from porbnet.functions.network import Network, Networks
+from porbnet.functions.network import Network, Networks, Trend
 from porbnet.intensity import Intensity, Tabulated
 from porbnet.likelihood import Drawn, Likelihood
 from porbnet.statement.moments import scale_of
@@ -125,4 +128,7 @@ def _network(prior: Prior, intensity: Intensity, amplitude: float, rng: np.rando
         factor * amplitude * rng.standard_normal(len(units.levels)),
         float(prior.bias * rng.standard_normal()),
         prior.anisotropy,
+        trend=None
+        if prior.trend is None
+        else Trend(prior.trend * rng.standard_normal((1, prior.n_dims)), prior.middle),
     )

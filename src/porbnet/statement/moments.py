@@ -17,10 +17,11 @@ All coordinates are divided by the anisotropy first; its entries have product on
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import ndtr
@@ -33,6 +34,16 @@ from porbnet.intensity import Intensity, Piece
 
 _TOLERANCE = 1e-8
 _MOST_NODES = {1: 40_000, 2: 400_000, 3: 1_500_000}
+
+
+class Known(Protocol):
+    """A known intensity, as far as quadrature wants to know it."""
+
+    def value(self, X: FloatArray) -> FloatArray: ...  # noqa: D102
+
+    def upper_bound(self, region: Region) -> float: ...  # noqa: D102
+
+    def breaks(self, dimension: int) -> FloatArray: ...  # noqa: D102
 
 
 class PointMoments(NamedTuple):
@@ -101,7 +112,8 @@ def closed_point_moments(
         at_a, at_b = (np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi) for t in (a, b))
         mass = ndtr(b) - ndtr(a)
         first = at_a - at_b
-        second = mass + a * at_a - b * at_b
+        with np.errstate(invalid="ignore"):  # nothing of a bell is left at the end of a box without one
+            second = mass + np.where(at_a > 0.0, a * at_a, 0.0) - np.where(at_b > 0.0, b * at_b, 0.0)
         variance += share * np.prod(mass, axis=1)
         for d in range(n_dims):
             others = share * np.prod(np.delete(mass, d, axis=1), axis=1)
@@ -121,13 +133,7 @@ def quadrature_covariance(
     tied: bool = True,
 ) -> FloatArray:
     """Cov_w, shape (n1, n2), by quadrature over the centers."""
-
-    def at(nodes: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-        s = scale_of(levels, s0, region.n_dims, tied)
-        left = _unit_values(X1, nodes, s, anisotropy)
-        right = left if X2 is X1 else _unit_values(X2, nodes, s, anisotropy)
-        return (left * (weights * levels)) @ right.T
-
+    at = functools.partial(covariance_sums, X1, X2, s0, anisotropy, tied)
     return _refined(at, intensity, region, s0, anisotropy, tied)
 
 
@@ -136,22 +142,39 @@ def quadrature_point_moments(
 ) -> PointMoments:
     """Moments at points by quadrature over the centers."""
     n_dims = region.n_dims
-
-    def at(nodes: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-        s = scale_of(levels, s0, n_dims, tied)
-        squared = _unit_values(X, nodes, s, anisotropy) ** 2 * (weights * levels)
-        rows = [squared.sum(axis=1)]
-        for power in (1, 2):
-            for d in range(n_dims):
-                slope = s**2 * (nodes[None, :, d] - X[:, d, None]) / anisotropy[d] ** 2
-                rows.append((squared * slope**power).sum(axis=1))
-        return np.stack(rows)
-
+    at = functools.partial(point_sums, X, s0, anisotropy, tied)
     rows = _refined(at, intensity, region, s0, anisotropy, tied)
     return PointMoments(rows[0], rows[1 + n_dims :].T.copy(), rows[1 : 1 + n_dims].T.copy())
 
 
-def _unit_values(X: FloatArray, nodes: FloatArray, s: FloatArray, anisotropy: FloatArray) -> FloatArray:
+def covariance_sums(
+    X1: FloatArray, X2: FloatArray, s0: float, anisotropy: FloatArray, tied: bool, nodes: FloatArray,
+    weights: FloatArray, levels: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Σ_q weight_q λ_q φ_q(x1) φ_q(x2) over nodes, shape (n1, n2)."""
+    s = scale_of(levels, s0, X1.shape[1], tied)
+    left = unit_values(X1, nodes, s, anisotropy)
+    right = left if X2 is X1 else unit_values(X2, nodes, s, anisotropy)
+    return np.asarray((left * (weights * levels)) @ right.T)
+
+
+def point_sums(
+    X: FloatArray, s0: float, anisotropy: FloatArray, tied: bool, nodes: FloatArray, weights: FloatArray,
+    levels: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Sums over nodes of φ², φ ∂_d φ and (∂_d φ)², shape (1 + 2 n_dims, n_points)."""
+    n_dims = X.shape[1]
+    s = scale_of(levels, s0, n_dims, tied)
+    squared = unit_values(X, nodes, s, anisotropy) ** 2 * (weights * levels)
+    rows = [squared.sum(axis=1)]
+    for power in (1, 2):
+        for d in range(n_dims):
+            slope = s**2 * (nodes[None, :, d] - X[:, d, None]) / anisotropy[d] ** 2
+            rows.append((squared * slope**power).sum(axis=1))
+    return np.stack(rows)
+
+
+def unit_values(X: FloatArray, nodes: FloatArray, s: FloatArray, anisotropy: FloatArray) -> FloatArray:
     """exp(-½ s_q² ‖x_i - c_q‖²), shape (n_points, n_nodes)."""
     exponent = np.zeros((len(X), len(nodes)))
     for d in range(X.shape[1]):
@@ -172,21 +195,22 @@ def _refined(
     factor = (s0 * s0 / math.pi) ** (region.n_dims / 2.0)
     total: FloatArray | None = None
     for probability, known in intensity.marginal(region):
-        part = probability * factor * _settle(at, known, region, s0, anisotropy, tied)
+        part = probability * factor * settle(at, known, region, s0, anisotropy, tied)
         total = part if total is None else total + part
     if total is None:
         raise RuntimeError("an intensity has at least one level")
     return total
 
 
-def _settle(
+def settle(
     at: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
-    known: Intensity,
+    known: Known,
     region: Region,
     s0: float,
     anisotropy: FloatArray,
     tied: bool,
 ) -> FloatArray:
+    """An integral over the centers in a box, with panels doubled until it settles."""
     narrowest = float(scale_of(known.upper_bound(region), s0, region.n_dims, tied))
     # panels about as wide as the narrowest unit, then doubled until nothing changes
     n_panels = [math.ceil(w * narrowest / 2.0) + 1 for w in region.widths / anisotropy]
@@ -214,7 +238,7 @@ def _in_chunks(
     at: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
     nodes: FloatArray,
     weights: FloatArray,
-    known: Intensity,
+    known: Known,
     size: int = 20_000,
 ) -> FloatArray:
     parts = [

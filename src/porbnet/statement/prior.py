@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,12 +17,15 @@ from porbnet.base.distributions import InverseGamma, LogNormal
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, block_generators
 from porbnet.errors import StatementError, StatementWarning
-from porbnet.functions.network import Networks, Places
+from porbnet.functions.network import Networks, Places, Trend, joined
 from porbnet.intensity import Constant, FromFunction, Intensity
+from porbnet.intensity.continuation import Continuation
 from porbnet.likelihood import Likelihood, likelihood_of
 from porbnet.statement import moments
 from porbnet.statement.advice import statement_problems
 from porbnet.statement.function_prior import FunctionPrior
+from porbnet.statement.outside_units import MOST_DIMS, Outside, OutsideUnits
+from porbnet.statement.unbounded import unbounded_covariance, unbounded_point_moments
 
 MANY_UNITS = 2000.0
 _MOST_UNITS = 1e8  # a network of that width would fill the memory
@@ -38,8 +42,8 @@ class Prior(FunctionPrior):
 
         λ = (κ / ℓ)^D,   s_k = (√2 / κ) λ(c_k)^(1/D),   w_k ~ N(0, (2 / πκ²)^(D/2) amplitude²),   b ~ N(0, bias²)
 
-    Well inside the region, f has standard deviation √(amplitude² + bias²) and the covariance of a squared-exponential
-    Gaussian process of lengthscale ℓ; where ℓ varies, so does the covariance.
+    f has standard deviation √(amplitude² + bias²) and the covariance of a squared-exponential Gaussian process of
+    lengthscale ℓ, everywhere: the intensity goes on beyond the region. Where ℓ varies, so does the covariance.
 
     Parameters
     ----------
@@ -50,8 +54,8 @@ class Prior(FunctionPrior):
     amplitude : float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
     region : (low, high), or one pair per dimension
-        Where centers may lie, in the units of the input. Reach a lengthscale or two beyond the data, so that the
-        amplitude is the same at the edge of the data as in the middle.
+        Where a fit looks for units, in the units of the input; units beyond it come from the prior, whatever the data.
+        Reach a lengthscale or two beyond the data, so that these matter to none of them.
     bias : float, default 0
         Standard deviation of the constant b, in the units of the output.
     noise : float, LogNormal, InverseGamma or Likelihood, optional
@@ -59,6 +63,9 @@ class Prior(FunctionPrior):
         square. See `porbnet.likelihood` for noise that varies and for heavy tails. Not needed for draws of f.
     units_per_lengthscale : float, default 2
         κ, how many units there are per lengthscale: more units make f closer to Gaussian and cost more.
+    trend : float or sequence of float, optional
+        Standard deviation of the slope of a straight line (a plane) in f, in units of the output per unit of the input,
+        one or one per dimension. The line is zero in the middle of the region, where the bias is its height.
     anisotropy : sequence of float, optional
         Ratios of the lengthscales of the dimensions, for a callable or an `Intensity`; only the ratios matter.
 
@@ -88,11 +95,12 @@ class Prior(FunctionPrior):
         noise: Noise | None = None,
         units_per_lengthscale: float = 2.0,
         anisotropy: Any = None,
+        trend: Any = None,
     ) -> None:
         box = Region.of(region)
         kappa = _checks.positive("units_per_lengthscale", units_per_lengthscale)
         intensity, ratios = _intensity_of(lengthscale, kappa, anisotropy, box.n_dims)
-        self._state(math.sqrt(2.0) / kappa, intensity, ratios, amplitude, bias, noise, box)
+        self._state(math.sqrt(2.0) / kappa, intensity, ratios, amplitude, bias, noise, box, trend)
 
     @classmethod
     def from_paper(
@@ -152,9 +160,11 @@ class Prior(FunctionPrior):
         bias: float,
         noise: Noise | None,
         region: Region,
+        trend: Any = None,
     ) -> None:
         """Check and keep a full statement; both ways of stating a prior end here."""
         self.region = region
+        self.trend = _slope_sd(trend, region.n_dims)
         self.s0 = s0
         self.anisotropy = anisotropy
         self.amplitude = amplitude if isinstance(amplitude, LogNormal) else _checks.positive("amplitude", amplitude)
@@ -179,10 +189,23 @@ class Prior(FunctionPrior):
                 stacklevel=3,
             )
 
+    def with_noise(self, noise: Noise | None) -> Prior:
+        """The same statement with another noise or likelihood."""
+        prior = Prior.__new__(Prior)
+        prior._state(
+            self.s0, self.intensity, self.anisotropy, self.amplitude, self.bias, noise, self.region, self.trend
+        )
+        return prior
+
     @property
     def n_dims(self) -> int:
         """Number of input dimensions."""
         return self.region.n_dims
+
+    @property
+    def middle(self) -> FloatArray:
+        """Middle of the region, where a trend is zero, shape (n_dims,)."""
+        return np.asarray(0.5 * (self.region.low + self.region.high))
 
     @property
     def units_per_lengthscale(self) -> float:
@@ -253,7 +276,7 @@ class Prior(FunctionPrior):
         amplitudes = np.full(1, self.amplitude) if unknown is None else unknown.sample(n, rng)
         weight_sd = math.sqrt(self._weight_factor) * amplitudes
         biases = self.bias * rng.standard_normal(n)
-        units = self.intensity.sample_units(self.region, n, rng)
+        units, continuation = self.intensity.sample_continued(self.region, n, rng)
         weights = rng.standard_normal(len(units.levels))
         weights *= weight_sd if unknown is None else np.repeat(weight_sd, units.counts)
         offsets = np.zeros(n + 1, dtype=np.int64)
@@ -267,8 +290,21 @@ class Prior(FunctionPrior):
             biases,
             self.anisotropy,
             scale,
+            self._beyond(continuation, np.broadcast_to(weight_sd, (n,)), rng),
         )
+        if self.trend is not None:
+            networks = replace(networks, trend=Trend(self.trend * rng.standard_normal((n, self.n_dims)), self.middle))
         return networks if wanted == n else networks[:wanted]
+
+    def _beyond(
+        self, continuation: Continuation | None, weight_sd: FloatArray, rng: np.random.Generator
+    ) -> OutsideUnits | None:
+        """The units of a block of draws beyond the region; None with more inputs than they could be made for."""
+        seed = rng.bit_generator.seed_seq
+        if continuation is None or self.n_dims > MOST_DIMS or not isinstance(seed, np.random.SeedSequence):
+            return None
+        source = Outside(continuation, self.region, self.s0, self.anisotropy, weight_sd, seed)
+        return OutsideUnits(source, np.arange(len(weight_sd)))
 
     def sample_chunks(self, X: Any, n: int, random_state: RandomState = None) -> Iterator[FloatArray]:
         """Function values of n draws in chunks of at most 256 draws, for sums over more draws than fit in memory.
@@ -325,12 +361,15 @@ class Prior(FunctionPrior):
         if pieces is not None:
             unit = moments.closed_covariance(first, second, pieces, self.s0, self.anisotropy)
         else:
-            unit = moments.quadrature_covariance(first, second, self.intensity, self.region, self.s0, self.anisotropy)
-        return self.bias**2 + self.mean_square_amplitude * unit
+            unit = unbounded_covariance(first, second, self.intensity, self.region, self.s0, self.anisotropy)
+        covariance = self.bias**2 + self.mean_square_amplitude * unit
+        if self.trend is None:
+            return covariance
+        return np.asarray(covariance + (self.trend**2 * (first - self.middle)) @ (second - self.middle).T)
 
     def _pieces(self, method: str) -> list[Any] | None:
         _checks.choice("method", method, ("auto", "closed", "quadrature"))
-        pieces = None if method == "quadrature" else self.intensity.pieces(self.region)
+        pieces = None if method == "quadrature" else self.intensity.pieces(Region.everywhere(self.n_dims))
         if method == "closed" and pieces is None:
             raise _checks.fail("method", method, f"{self.intensity!r} has no closed form: use 'quadrature' or 'auto'")
         return pieces
@@ -339,27 +378,42 @@ class Prior(FunctionPrior):
         pieces = self._pieces(method)
         if pieces is not None:
             return moments.closed_point_moments(X, pieces, self.s0, self.anisotropy)
-        return moments.quadrature_point_moments(X, self.intensity, self.region, self.s0, self.anisotropy)
+        return unbounded_point_moments(X, self.intensity, self.region, self.s0, self.anisotropy)
 
     def variance(self, X: Any, method: str = "auto") -> FloatArray:
         """Prior variance of f at points, shape (n_points,), in squared units of the output."""
         points = _checks.points("X", X, self.n_dims)
-        return self.bias**2 + self.mean_square_amplitude * self._unit_moments(points, method).variance
+        return self._with_trend(points, self._unit_moments(points, method)).variance
 
     def kept_variance(self, X: Any) -> FloatArray:
-        """Prior variance of f about its bias, as a share of amplitude², shape (n_points,); one far from the edge."""
-        return self._unit_moments(_checks.points("X", X, self.n_dims)).variance
+        """What units of the region alone have of the prior variance of f about its bias, as a share of amplitude².
+
+        Shape (n_points,); one far from the region's edge, half of it on a side. A fit works with these units.
+        """
+        points, pieces = _checks.points("X", X, self.n_dims), self.intensity.pieces(self.region)
+        if pieces is not None:
+            return moments.closed_point_moments(points, pieces, self.s0, self.anisotropy).variance
+        return moments.quadrature_point_moments(points, self.intensity, self.region, self.s0, self.anisotropy).variance
 
     def gradient_variance(self, X: Any, method: str = "auto") -> FloatArray:
         """Prior variance of ∂f/∂x_d at points, shape (n_points, n_dims)."""
         points = _checks.points("X", X, self.n_dims)
-        return self.mean_square_amplitude * self._unit_moments(points, method).gradient_variance
+        return self._with_trend(points, self._unit_moments(points, method)).gradient_variance
 
     def point_moments(self, X: FloatArray) -> moments.PointMoments:
         """Var f, Var ∂f and Cov(f, ∂f) at points, for Rice's formula."""
-        unit = self._unit_moments(X)
-        a2 = self.mean_square_amplitude
-        return moments.PointMoments(self.bias**2 + a2 * unit.variance, a2 * unit.gradient_variance, a2 * unit.cross)
+        return self._with_trend(X, self._unit_moments(X))
+
+    def _with_trend(self, X: FloatArray, unit: moments.PointMoments) -> moments.PointMoments:
+        """Moments of f from those of units of amplitude one: bias and trend added."""
+        a2, n_dims = self.mean_square_amplitude, self.n_dims
+        slope2 = np.zeros(n_dims) if self.trend is None else self.trend**2
+        away = X - self.middle
+        return moments.PointMoments(
+            self.bias**2 + a2 * unit.variance + away**2 @ slope2,
+            a2 * unit.gradient_variance + slope2,
+            a2 * unit.cross + away * slope2,
+        )
 
     def intensity_at(self, X: Any, quantiles: Any = None) -> FloatArray:
         """Intensity at points, in units per unit of input: the known value, or its prior median.
@@ -439,13 +493,15 @@ class Prior(FunctionPrior):
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return self.s0, self.amplitude, self.bias, self.noise, self.region, tuple(self.anisotropy)
+        trend = None if self.trend is None else tuple(self.trend)
+        return self.s0, self.amplitude, self.bias, self.noise, self.region, tuple(self.anisotropy), trend
 
     def __repr__(self) -> str:
         bounds = self.region.bounds.tolist()
         known = self.lengthscale
         stated: Any = self.intensity if known is None else known
         extra = "" if np.all(self.anisotropy == 1.0) else f", anisotropy={self.anisotropy.tolist()!r}"
+        extra += "" if self.trend is None else f", trend={self.trend.tolist()!r}"
         return (
             f"Prior(lengthscale={stated!r}, amplitude={self.amplitude!r}, bias={self.bias!r}, noise={self.noise!r}, "
             f"region={bounds[0] if self.n_dims == 1 else bounds!r}, "
@@ -536,6 +592,21 @@ def _intensity_of(lengthscale: Any, kappa: float, anisotropy: Any, n_dims: int) 
     return Constant(ratio**n_dims), ratios
 
 
+def _slope_sd(trend: Any, n_dims: int) -> FloatArray | None:
+    """Standard deviations of slopes, one per dimension; None for no trend."""
+    if trend is None:
+        return None
+    allowed = "it must be a positive finite number" + (
+        f", or {n_dims} of them (one per dimension)" if n_dims > 1 else ""
+    )
+    if isinstance(trend, bool | np.bool_):
+        raise _checks.fail("trend", trend, allowed)
+    stated = _checks.positive_array("trend", trend, allowed)
+    if stated.shape not in ((), (n_dims,)):
+        raise _checks.fail("trend", trend, allowed)
+    return np.broadcast_to(stated, (n_dims,)).astype(np.float64)
+
+
 def _probabilities(quantiles: Any) -> FloatArray:
     allowed = "it must be a sequence of numbers between 0 and 1"
     array = _checks.real_array("quantiles", quantiles, allowed)
@@ -557,4 +628,6 @@ def _concatenate(blocks: list[Networks]) -> Networks:
         np.concatenate([b.biases for b in blocks]),
         blocks[0].anisotropy,
         blocks[0].common_scale,
+        joined([b.further for b in blocks]),
+        Trend.joined([b.trend for b in blocks]),
     )

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from porbnet.base.compiled import Passed
 from porbnet.errors import StatementError
 from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, padded
+from porbnet.kernels.trend import line_taken_off
 from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.collapsed.blocks import CAPACITY as BOX_CAPACITY
-from porbnet.sampling.collapsed.blocks import Blocks, block_state, empty_blocks
+from porbnet.sampling.collapsed.blocks import TARGET, Blocks, block_state, empty_blocks
 from porbnet.sampling.collapsed.state import FIRST_STEPS
 from porbnet.sampling.collapsed.sweep import ANEW, KINDS, START, run
 from porbnet.sampling.compression import Sharpness
@@ -276,6 +277,9 @@ class CollapsedChain(BaseChain):
             trial=empty_units(sizes.trial, n_dims, n_points, sizes.room),
             work=empty_work(sizes.units, n_dims, n_points),
         )
+        if lean.n_slopes:
+            self.state.rows.slopes[:] = old.rows.slopes
+            line_taken_off(self.state.rows, self.state.components[0])
         self.block, self.blocks = self._beside(self.state)
         n_weights = min(len(self.blocks.weights), len(weights))
         self.blocks.weights[:n_weights], self.blocks.drawn = weights[:n_weights], drawn
@@ -296,12 +300,17 @@ class CollapsedChain(BaseChain):
         return len(self.state.errors.kept)
 
     def _run(self, stored: Stored, wanted: int) -> int:
-        return int(
-            run(
-                self.state, *self._work(), stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
-                self._augment, self._weigh, self._extra, self.rng,
-            )
+        made = run(
+            self.state, *self._work(), stored, self.n_sweeps, wanted, self.n_warmup, self.thin,
+            self._augment, self._weigh, self._extra, self.rng,
         )  # fmt: skip
+        if self.blocks.crowded:
+            raise StatementError(
+                f"the outputs ask for more than {BOX_CAPACITY} units where the prior expects about {TARGET:.0f}, which "
+                "is more than a fit can hold in one place: raise the noise or the amplitude, or learn them; or lower "
+                "the lengthscale"
+            )
+        return int(made)
 
     def _work(self) -> tuple[Any, Any]:
         """Work space of blocks as kernels take it: nothing is compiled of them until there are any."""

@@ -30,6 +30,7 @@ from porbnet.kernels.process import MOST_SHRINKS, draw_ellipse_around, expand, e
 from porbnet.kernels.random import accept, is_unknown, log_law, normal, uniform
 from porbnet.kernels.state import NOISE
 from porbnet.kernels.tally import outcome, tally
+from porbnet.kernels.trend import slopes_given_weights
 from porbnet.kernels.units import (
     append,
     clear,
@@ -67,7 +68,7 @@ def joint_weights(state: Any, blocks: Any, rng: Any) -> None:
 
 @inner
 def parameters_given_weights(state: Any, blocks: Any, rng: Any) -> None:
-    """Bias, noise and amplitude; `blocks.residual` must be current, and is left so."""
+    """Bias, slopes, noise and amplitude; `blocks.residual` must be current, and is left so."""
     rows, values, units = state.rows, state.values, state.units
     component, residual, weights = state.components[0], blocks.residual, blocks.weights
     precision = 1.0 / (values[NOISE] * values[NOISE])
@@ -81,6 +82,8 @@ def parameters_given_weights(state: Any, blocks: Any, rng: Any) -> None:
         for i in range(len(rows.y)):
             residual[i] -= (new - weights[0]) * rows.root[i]
         weights[0] = new
+    if len(rows.slopes) > 0:
+        slopes_given_weights(state, residual, rng)
     square = 0.0
     for i in range(len(rows.y)):
         square += residual[i] * residual[i] + rows.within[i] * rows.root[i] * rows.root[i]

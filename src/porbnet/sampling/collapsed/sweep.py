@@ -12,6 +12,7 @@ from porbnet.base.compiled import apply, apply_to, inner, kernel
 from porbnet.kernels.gaussian import draw_weights, log_marginal, needs_refresh, refit, refresh, residuals, weigh
 from porbnet.kernels.random import is_unknown, uniform
 from porbnet.kernels.tally import tally
+from porbnet.kernels.trend import slope_updates
 from porbnet.kernels.units import (
     append,
     append_right,
@@ -96,6 +97,12 @@ def others(state: Any, rng: Any) -> None:
 @inner
 def sweep(state: Any, extra: Any, rng: Any) -> None:
     """One sweep; leaves P and m current, the factor of A fresh, and log p(y) in state.log_p."""
+    if len(state.rows.slopes) > 0:
+        if needs_refresh(state):
+            refresh(state)
+        else:
+            log_marginal(state, state.units)  # for the factor of A
+        slope_updates(state, rng)
     unit_moves(state, rng)
     make_moves(extra, state, rng)
     others(state, rng)
@@ -122,6 +129,11 @@ def packed_sweep(state: Any, block: Any, blocks: Any, joint: bool, rng: Any) -> 
             joint_weights(state, blocks, rng)
         return
     refit(state)
+    if len(state.rows.slopes) > 0:
+        slope_updates(state, rng)
+        rebuild(state.rows, state.components, state.units, -1, 0.0, state.trial)  # to the last digit, as after a pause
+        copy_units(state.trial, state.units)
+        refit(state)
     draw_weights(state.units, rng, blocks.weights)
     in_blocks(state, block, blocks, rng)
     others(state, rng)

@@ -28,6 +28,8 @@ from porbnet.statement.prior import Prior
 
 def check_prior(prior: Prior) -> None:
     """Raise `StatementError` if the paper's sampler cannot fit the statement."""
+    if prior.trend is not None:
+        raise _checks.fail("trend", prior.trend.tolist(), "with the paper's sampler it must be None")
     if prior.likelihood is not None and prior.likelihood.augment is not None:
         allowed = "with the paper's sampler it must be a positive number, a LogNormal or an InverseGamma"
         raise _checks.fail("noise", prior.noise, allowed)

@@ -11,7 +11,7 @@ from typing import Any
 
 from porbnet.base.compiled import kernel
 from porbnet.kernels.gaussian import refit
-from porbnet.sampling.draw_state import conditional_state, put_draw
+from porbnet.sampling.draw_state import conditional_state, put_draw, put_values
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored
 
@@ -28,6 +28,7 @@ def fill_conditionals(state: Any, stored: Any) -> None:
     used, units = 0, state.units
     for draw in range(stored.n):
         n = stored.counts[draw]
+        put_values(state, stored, draw)
         put_draw(state, stored, draw, used, used + n)
         stored.log_p[draw] = refit(state)
         stored.mean_biases[draw] = units.mean[0] if state.rows.has_bias == 1 else 0.0
