@@ -1,21 +1,22 @@
 """R-hat, effective sample sizes and the verdict, on draws of known quality."""
 
+import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fit_tools import model, quiet_fit, wave
 
-from porbnet.posterior.diagnostics import Diagnostics, _row, _verdict, anchor_points, quantities
+from porbnet.cli.document import in_options
+from porbnet.posterior.diagnostics import Diagnostics, Effort, _row, anchor_points, judge, quantities
 
 
-def judged(*tables):
+def judged(*tables, names=None, effort=None):
     """Rows and verdict of quantities given as (n_chains, n_draws) tables."""
-    rows = tuple(_row(f"q{i}", np.asarray(t, dtype=float)) for i, t in enumerate(tables))
-    n_chains, n_draws = np.shape(tables[0])
-    good, text = _verdict(rows, SimpleNamespace(n_chains=n_chains, n_draws_per_chain=n_draws))
-    return Diagnostics(rows, {}, 0, good, text)
+    names = [f"q{i}" for i in range(len(tables))] if names is None else names
+    rows = tuple(_row(name, np.asarray(t, dtype=float)) for name, t in zip(names, tables, strict=True))
+    good, predicts, text = judge(rows, *np.shape(tables[0]), effort or Effort(n_draws=len(tables[0][0])))
+    return Diagnostics(rows, {}, 0, good, text, predicts)
 
 
 def white(seed, n_chains=4, n_draws=1000):
@@ -40,11 +41,44 @@ def test_independent_draws_are_good(seed):
 
 def test_slow_chains_are_told_to_run_longer(seed):
     result = judged(white(seed), walk(seed))
-    assert not result.converged and "(q1)" in result.verdict and "try n_draws=" in result.verdict
+    assert not result.converged and "q1 (R-hat" in result.verdict and "try n_draws=" in result.verdict
     assert result.least_ess.name == "q1" and result.worst_rhat.name == "q1"
-    # the advice would do: wanted over what there is, in whole times the draws
-    advised = int(result.verdict.split("n_draws=")[1].split()[0])
-    assert advised == 1000 * max(2, math.ceil(400 / result.least_ess.least_ess))
+    # the advice would do: wanted over what there is
+    advised = int(result.verdict.split("n_draws=")[1].split(",")[0])
+    assert advised >= 1000 * 400 / result.least_ess.least_ess
+
+
+def test_what_is_shown_is_what_counts(seed):
+    """An R-hat that is shown as 1.010 is at most 1.01."""
+    row = judged(white(seed)).rows[0]
+    for rhat, good in ((1.0104, True), (1.0106, False)):
+        rows = (dataclasses.replace(row, rhat=rhat),)
+        assert judge(rows, 4, 1000, Effort())[0] is good
+
+
+def test_predictions_can_be_good_while_the_lengthscale_is_open(seed):
+    result = judged(white(seed), white(seed + 1), walk(seed), names=["f[0]", "noise", "log ls[2]"])
+    assert result.predictions_converged and not result.converged
+    assert result.verdict.startswith("predictions can be trusted") and "log ls[2] (R-hat" in result.verdict
+    for name in ("f[3]", "noise", "log noise[1]"):
+        result = judged(white(seed), walk(seed), names=["width", name])
+        assert not result.predictions_converged and result.verdict.startswith(("run longer", "chains are"))
+
+
+def test_advice_is_in_the_words_of_what_was_asked(seed):
+    late = judged(walk(seed), effort=Effort(seconds=30.0, out_of_time=True)).verdict
+    assert "the time was over after 30 s: try max_seconds=" in late and "n_draws" not in late
+    assert "or n_draws='auto'" in judged(walk(seed)).verdict
+    assert "'auto'" not in judged(walk(seed), effort=Effort(seconds=3.0, n_made=5000)).verdict
+    assert in_options("try n_draws=4000, or n_draws='auto'; max_seconds=60") == (
+        "try --draws 4000, or --draws auto; --max-time 60"
+    )
+
+
+def test_places_are_named():
+    labels = [row.label for row in model("learned").diagnostics_.rows]
+    assert labels[0].startswith("f at x = ") and "the width" in labels
+    assert any(label.startswith("the lengthscale at x = ") for label in labels)
 
 
 def test_chains_apart_are_seen(seed):
@@ -80,7 +114,7 @@ def test_rounded_values_are_judged(seed):
 def test_one_chain_has_no_rhat(seed):
     good, bad = judged(white(seed, 1)), judged(walk(seed, 1))
     assert good.converged and good.verdict.startswith("looks fine: least effective sample size")
-    assert not bad.converged and bad.verdict.startswith("run longer (try n_draws=")
+    assert not bad.converged and bad.verdict.startswith("run longer: ") and "try n_draws=" in bad.verdict
     assert math.isnan(good.rows[0].rhat) and "one chain" in good.verdict
 
 

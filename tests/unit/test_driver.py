@@ -143,9 +143,9 @@ def makers(reference, at, n_draws=50):
 def test_interrupt_keeps_most_of_the_draws(reference, at, lengths, message):
     """Chains run one after the other: as many draws in all as chains of one length can have."""
     with pytest.warns(PorbnetWarning, match=message):
-        results = run_chains(makers(reference, at), n_jobs=1, progress=False)
+        results = run_chains(makers(reference, at), n_jobs=1, progress=False).results
     assert [len(r.draws) for r in results] == lengths
-    whole = run_chains(makers(reference, at=[-1, -1]), n_jobs=1, progress=False)
+    whole = run_chains(makers(reference, at=[-1, -1]), n_jobs=1, progress=False).results
     for part, full in zip(results, whole, strict=False):
         np.testing.assert_array_equal(part.draws.centers, full.draws.first(len(part.draws)).centers)
 
@@ -209,7 +209,7 @@ def interrupted(tmp_path, backend, n_warmup, seconds=2.0):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
-@pytest.mark.parametrize("backend", ["threading", "sequential", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("sequential", marks=pytest.mark.slow), "loky"])
 def test_ctrl_c_keeps_the_draws(tmp_path, backend):
     code, out, err = interrupted(tmp_path, backend, n_warmup=5)
     assert code == 0, err
