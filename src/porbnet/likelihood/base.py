@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,11 +35,15 @@ class Drawn:
     values : parameters by name, shape (n_draws,) each, in their own units
     kept : (n_draws, n_kept) what the augmentation carries
     region : the box of the inputs
+    beside : (n_points,) what is known of each point in question beside its output, as `Likelihood.beside` says
+    counts : (n_points,) how often each observation counts, where that is in question; None: once
     """
 
     values: dict[str, FloatArray]
     kept: FloatArray
     region: Region
+    beside: FloatArray | None = None
+    counts: FloatArray | None = None
 
     def __getitem__(self, name: str) -> FloatArray:
         return self.values[name]
@@ -49,7 +53,11 @@ class Drawn:
 
     def taken(self, rows: Any) -> Drawn:
         """Some of the draws."""
-        return Drawn({k: v[rows] for k, v in self.values.items()}, self.kept[rows], self.region)
+        return replace(self, values={k: v[rows] for k, v in self.values.items()}, kept=self.kept[rows])
+
+    def at(self, beside: FloatArray | None, counts: FloatArray | None = None) -> Drawn:
+        """The same, for points of which this is known."""
+        return replace(self, beside=beside, counts=counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,12 @@ class Likelihood(ABC):
         there is nothing to update beyond what the sampler does itself
     weigh : kernel (state) that sets `state.rows.root`, the square roots of the relative precisions (and, if they move,
         `state.rows.outputs`), from `state.errors`; None if they never change
+    additive : whether an output is f and an error, in the units of f; if not (labels, counts) outputs are taken as they
+        are, neither shifted nor scaled, and f lives on a scale of its own, about `center`
+    beside : what may be known of each row beside its output ("exposure"); empty if nothing is
+    integrates : whether weights are Gaussian given a draw's units and what it keeps; if not, chains work with a law
+        that is near, and draws are resampled by `log_correction` (`porbnet.posterior.reweighing`)
+    keeps_outputs : whether what draws keep are pseudo-outputs, in standard coordinates
     whole_weights : whether rows may only count a whole number of times
     compresses : whether it sees rows through Σ ω(x) u for smooth ω and u = 1, y, y² alone, so that few rows can stand
         for many (`porbnet.sampling.compression`)
@@ -76,22 +90,40 @@ class Likelihood(ABC):
     word : how it is asked for by name, with `from_data`; empty if it is not
     words : what errors are called in messages
     title : what the first parameter is called in summaries
+    unit : what f is measured in, in words for summaries, if not in units of the output
     """
 
     augment: ClassVar[Callable[..., Any] | None] = None
     weigh: ClassVar[Callable[..., Any] | None] = None
+    additive: ClassVar[bool] = True
+    beside: ClassVar[str] = ""
+    integrates: ClassVar[bool] = True
+    keeps_outputs: ClassVar[bool] = False
     whole_weights: ClassVar[bool] = False
     compresses: ClassVar[bool] = False
     stored_as: ClassVar[str] = "<f8"
     word: ClassVar[str] = ""
     words: ClassVar[str] = "Gaussian errors"
     title: ClassVar[str] = "noise sd"
+    unit: ClassVar[str] = ""
 
     # --- the statement ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters; the first is σ, named "noise", in the units of the output."""
+
+    @property
+    def middle(self) -> float:
+        """Where f has its prior mean, for what is not additive: a constant that the sampler leaves out of f."""
+        return 0.0
+
+    def natural(self, values: FloatArray) -> FloatArray:
+        """Outputs in the units of the data, from those on the scale of f."""
+        return values
+
+    def check(self, y: FloatArray, beside: FloatArray | None) -> None:  # noqa: B027 (most take any number)
+        """Raise `StatementError` if outputs, or what is known beside them, cannot be."""
 
     @classmethod
     def from_data(cls, level: Any, ranges: FloatArray) -> Likelihood:
@@ -107,6 +139,11 @@ class Likelihood(ABC):
         first : place among the values of the likelihood's second parameter, the others following
         """
         return Nothing(kept=np.zeros(0))
+
+    def observe(  # noqa: B027 (most need no more than the rows there are)
+        self, record: Any, outputs: FloatArray, beside: FloatArray | None, counts: FloatArray
+    ) -> None:
+        """Tell a record what was observed, in the order of the rows and in standard coordinates, each (n_points,)."""
 
     def kinks(self, region: Region) -> list[FloatArray] | None:
         """Along each dimension the places between which its weights are smooth, in input units; None: everywhere."""
@@ -150,9 +187,17 @@ class Likelihood(ABC):
     def sample(self, sd: FloatArray, drawn: Drawn, rng: np.random.Generator) -> FloatArray:
         """Errors of new observations, shape (n_draws, n_points)."""
 
+    def outputs(self, f: FloatArray, sd: FloatArray, drawn: Drawn, rng: np.random.Generator) -> FloatArray:
+        """New observations given f, shape (n_draws, n_points)."""
+        return f + self.sample(sd, drawn, rng)
+
     def pseudo(self, y: FloatArray, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
         """Pseudo-outputs and relative precisions (over those of `sd_at`) of the observations, (n_draws, n_points)."""
         return np.broadcast_to(y, (len(drawn), len(y))), np.ones((len(drawn), len(y)))
+
+    def log_correction(self, y: FloatArray, f: FloatArray, drawn: Drawn) -> FloatArray:
+        """Log p(y | f) less that of the law that chains have in its place, up to a constant, (n_draws, n_points)."""
+        return np.zeros(f.shape)
 
     def log_augmented(self, drawn: Drawn) -> FloatArray:
         """Log prior density of what the augmentation carries, shape (n_draws,), up to a constant."""

@@ -31,8 +31,10 @@ from porbnet.kernels.state import NOISE, Curve
 from porbnet.likelihood.base import Drawn
 from porbnet.likelihood.normal import GaussianErrors, checked_level, noise_parameter
 
+NOISE_PLACES = 5  # at which the noise is diagnosed
 CURVE_UPDATES = 12  # of the noise curve per step: cheap, and where the noise is least it is slow to move
 CURVE_VARIANCE, CURVE_SHARE = 2.0, 0.15  # by default: variance of h, its lengthscale over the range
+CURVE_SHARE_OF_THREE = 0.2  # whatever the region, which has two ranges at most
 
 
 class NoiseCurve(Record):
@@ -180,8 +182,8 @@ class VaryingNoise(GaussianErrors):
 
     @classmethod
     def from_data(cls, level: Any, ranges: FloatArray) -> VaryingNoise:
-        """The default: a curve with a lengthscale of 0.15 ranges."""
-        return cls(level, CURVE_VARIANCE, CURVE_SHARE * ranges)
+        """The default: a curve with a lengthscale of 0.15 ranges; with three inputs 0.2, as knots are dear."""
+        return cls(level, CURVE_VARIANCE, (CURVE_SHARE if len(ranges) < 3 else CURVE_SHARE_OF_THREE) * ranges)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The level of the noise; whether it has settled shows in the noise at places."""
@@ -222,5 +224,5 @@ class VaryingNoise(GaussianErrors):
 
     def quantities(self, drawn: Drawn, anchors: FloatArray) -> dict[str, FloatArray]:
         """The logarithm of the noise at a few places."""
-        logs = np.log(self.sd_at(drawn, anchors[:: max(1, len(anchors) // 5)])).T
+        logs = np.log(self.sd_at(drawn, anchors[:: max(1, len(anchors) // NOISE_PLACES)])).T
         return {f"log noise[{i}]": column for i, column in enumerate(logs)}

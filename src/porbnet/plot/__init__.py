@@ -8,6 +8,7 @@ from __future__ import annotations
 from porbnet.plot.bands import curves, intensity, lengthscale, noise
 from porbnet.plot.calibration import coverage, pit
 from porbnet.plot.chains import rank, trace
+from porbnet.plot.chances import chances, probability, rate
 from porbnet.plot.fits import fit, width
 from porbnet.plot.maps import maps
 from porbnet.plot.overview import overview
@@ -17,6 +18,7 @@ from porbnet.plot.style import PALETTE
 
 __all__ = [
     "PALETTE",
+    "chances",
     "covariogram",
     "coverage",
     "curves",
@@ -30,7 +32,9 @@ __all__ = [
     "pit",
     "prior_draws",
     "prior_variance",
+    "probability",
     "rank",
+    "rate",
     "slices",
     "trace",
     "upcrossing_histogram",

@@ -10,7 +10,17 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.estimators.names import labels, lengthscale_unit
 from porbnet.plot.fits import fit
-from porbnet.plot.style import LOG_FROM, PALETTE, along, axes_for, date_axes, fitted_grid, literal, prior_grid
+from porbnet.plot.style import (
+    LOG_FROM,
+    PALETTE,
+    along,
+    axes_for,
+    date_axes,
+    fitted_grid,
+    label_some_between,
+    literal,
+    prior_grid,
+)
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
@@ -160,6 +170,7 @@ def _drawn(
         ax.fill_between(x, *band, color=color, alpha=0.2, linewidth=0, label=f"{coverage:.0%} of the {source}")
     if shown.max() >= LOG_FROM * shown.min():
         ax.set_yscale("log")
+        label_some_between(ax)
     else:
         ax.set_ylim(0.0, 1.15 * float(shown.max()))
     ax.set(xlabel="x", ylabel=name, xlim=(x[0], x[-1]))

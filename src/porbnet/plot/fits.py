@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from porbnet.base import checks as _checks
+from porbnet.errors import StatementError
 from porbnet.estimators.names import labels
 from porbnet.plot.style import PALETTE, along, axes_for, date_axes, fitted_grid, literal, points_of
 
@@ -51,6 +52,8 @@ def fit(
     matplotlib Axes
     """
     places = fitted_grid(model, grid)
+    if not model.posterior_.problem.likelihood.additive:
+        raise StatementError("model is one of labels or counts: `probability` and `rate` are the pictures of them")
     x, names = along(model, 0, places[:, 0]), labels(model)
     ax = axes_for(ax)
     for of, alpha in (("y", 0.15), ("f", 0.35)):
@@ -95,5 +98,6 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     ax = axes_for(ax)
     ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")
     ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
+    ax.locator_params("x", integer=True)
     ax.set(xlabel="width (units)", ylabel="probability")
     return ax

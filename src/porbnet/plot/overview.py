@@ -30,7 +30,7 @@ def overview(model: PoRBNetRegressor) -> Any:
     check_is_fitted(model, "posterior_")
     posterior = model.posterior_
     draw: Any = {1: curves, 2: maps}.get(posterior.n_dims, partial_dependence)
-    X, y = posterior.problem.inputs, posterior.offset + posterior.problem.training_outputs
+    X, y = posterior.problem.inputs, posterior.training_outputs
     axes = draw(model, X, y)
     if posterior.n_dims == 1:
         axes[0].legend(frameon=False, fontsize=8, ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -48,6 +48,16 @@ def axes_for(ax: Axes | None) -> Axes:
     return ax
 
 
+def label_some_between(ax: Axes) -> None:
+    """On a logarithmic axis of y, numbers at 2 and 5 too, in plain figures: powers of ten alone can be one or none."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    low, high = ax.get_ylim()
+    if high < 100.0 * low:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def paler(color: str, share: float = 0.45) -> tuple[float, float, float]:
     """A colour mixed with white, for areas that must hide what lies behind them."""
     from matplotlib.colors import to_rgb
@@ -99,12 +109,13 @@ def fitted_grid(model: PoRBNetRegressor, grid: Any) -> FloatArray:
 
 
 def reach(model: PoRBNetRegressor, d: int) -> tuple[float, float]:
-    """Ends of what is shown of input d: its range and a little more; if it is constant, half the region."""
+    """Ends of what is shown of input d: its range and a little more; if it is constant, the region."""
     problem = model.posterior_.problem
     ends = problem.components[0].x[d].min(), problem.components[0].x[d].max()
     low, high = (float(problem.scaling.low[d] + v * problem.scaling.divisor[d]) for v in ends)
     beyond = 0.03 * (high - low) or 0.5 * float(model.prior_.region.widths[d])
-    return low - beyond, high + beyond
+    region = model.prior_.region  # beyond it there is nothing to be seen but the prior
+    return max(low - beyond, min(low, region.low[d])), min(high + beyond, max(high, region.high[d]))
 
 
 def points_of(model: PoRBNetRegressor, name: str, X: Any) -> FloatArray:

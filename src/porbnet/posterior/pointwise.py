@@ -29,6 +29,7 @@ class Observed:
     X : (n_points, n_dims), y : (n_points,) in the units of the data, in the sampler's order
     known_root : (n_points,) known part of the root precisions
     counts : (n_points,) how often each counts
+    beside : (n_points,) what is known of each beside y, as the likelihood says, or None
     rows : (n_points,) which of the rows as given each is
     """
 
@@ -37,6 +38,7 @@ class Observed:
     known_root: FloatArray
     counts: FloatArray
     rows: NDArray[np.int64]
+    beside: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -55,8 +57,14 @@ def observed(posterior: Posterior) -> Observed:
             f"the {problem.n_observations:,} rows of this fit were read in chunks and not kept: what needs every row "
             "(log likelihoods, leave-one-out, ArviZ) is not there; log_density takes rows of your choice"
         )
-    y = posterior.offset + problem.training_outputs
-    return Observed(problem.inputs, y, problem.known_root, problem.times, problem.order)
+    beside = problem.beside_rows
+    if beside is not None and problem.likelihood.additive:
+        # by the very steps that outputs go, so that what is the same stays the same
+        scale = problem.scaling.y_scale
+        beside = problem.likelihood.natural(posterior.offset + beside / scale * scale)
+    return Observed(
+        problem.inputs, posterior.training_outputs, problem.known_root, problem.times, problem.order, beside
+    )
 
 
 def observations(posterior: Posterior) -> tuple[FloatArray, FloatArray]:
@@ -95,7 +103,8 @@ def log_likelihood_chunks(
         "drawn": log p(y_i | f) with f the draw's function. "integrated": log p(y_i | y_-i, units, hyper-parameters),
         the weights of the network integrated out with observation i left aside; its inverse has a smaller variance,
         so that importance sampling of leave-one-out needs less luck. Both give the same LOO in the limit of many
-        draws; anything else that takes a log likelihood (WAIC, power scaling) wants "drawn".
+        draws; anything else that takes a log likelihood (WAIC, power scaling) wants "drawn", and a likelihood that
+        does not integrate (Poisson counts) has no other.
     draws : indices of draws, all by default
 
     Notes
@@ -105,11 +114,13 @@ def log_likelihood_chunks(
     _checks.choice("weights", weights, WEIGHTS)
     chosen = np.arange(len(posterior)) if draws is None else draws
     found, likelihood, drawn = observed(posterior), posterior.problem.likelihood, posterior.drawn.taken(chosen)
-    if weights == "drawn":
+    if likelihood.keeps_outputs:
+        drawn = replace(drawn, kept=posterior.offset + drawn.kept * posterior.problem.scaling.y_scale)
+    if weights == "drawn" or not likelihood.integrates:
         networks = posterior.networks if draws is None else posterior.subset(chosen)
         for rows in posterior.chunks(len(found)):
             sd = noise_of_observations(posterior, chosen, rows)
-            values = likelihood.log_density(found.y[rows], networks(found.X[rows]), sd, drawn)
+            values = likelihood.log_density(found.y[rows], networks(found.X[rows]), sd, _given(drawn, found, rows))
             yield rows, np.asarray(found.counts[rows] * values)
         return
     for places, moments in posterior.f_moments(found.X):
@@ -123,20 +134,23 @@ def _left_out(
 ) -> FloatArray:  # fmt: skip
     """Log p(y_i | y_-i, units, hyper-parameters), from the moments of f given all observations."""
     y, counts = found.y[rows], found.counts[rows]
-    outputs, factor = likelihood.pseudo(y, _kept_of(drawn, rows, len(found)))
+    drawn = _given(drawn, found, rows)
+    outputs, factor = likelihood.pseudo(y, drawn)
     precision = counts * factor / sd**2
     left = np.maximum(1.0 - precision * variance, _LEAST_SHARE)  # share of 1/variance that the others have given
     away = outputs - (outputs - mean) / left  # mean of f without observation i
     # p(y | f) ** c of a Gaussian is one with variance sd² / c, but for its constant; others count once
-    if np.all(counts == 1.0):
+    if np.all(counts == 1.0) or not likelihood.additive:
         return likelihood.log_integrated(y, away, variance / left, sd, drawn)
     constant = 0.5 * np.log(2.0 * math.pi * sd**2 / counts) - 0.5 * counts * np.log(2.0 * math.pi * sd**2)
     return np.asarray(likelihood.log_integrated(y, away, variance / left, sd / np.sqrt(counts), drawn) + constant)
 
 
-def _kept_of(drawn: Drawn, rows: Rows, n: int) -> Drawn:
-    """What draws keep of some observations, if what they keep is one number for each of the n."""
-    return replace(drawn, kept=drawn.kept[:, rows]) if drawn.kept.shape[1] == n else drawn
+def _given(drawn: Drawn, found: Observed, rows: Rows) -> Drawn:
+    """What is known of some observations, and what draws keep of them, if that is one number for each."""
+    beside = None if found.beside is None else found.beside[rows]
+    drawn = drawn.at(beside, found.counts[rows])
+    return replace(drawn, kept=drawn.kept[:, rows]) if drawn.kept.shape[1] == len(found) else drawn
 
 
 def log_density(posterior: Posterior) -> FloatArray:
@@ -144,7 +158,8 @@ def log_density(posterior: Posterior) -> FloatArray:
 
     Of the units with respect to a Poisson process of one unit per region, of the logarithms of noise, amplitude,
     level and degrees of freedom, of the curves' whitened coefficients and of the observations' Student-t scales:
-    log p(y | ·) + Σ_k log λ(c_k) - ∫ λ + log p(hyper-parameters).
+    log p(y | ·) + Σ_k log λ(c_k) - ∫ λ + log p(hyper-parameters). For outcomes given by a link (labels, counts) it is
+    the density of the drawn weights too, log p(y | f) + log p(weights) in place of the first term.
     """
     problem, draws = posterior.problem, posterior.draws
     (component,) = problem.components
@@ -155,7 +170,25 @@ def log_density(posterior: Posterior) -> FloatArray:
     if component.process is not None:
         area = curve_record(component.process, problem.scaling).area
         integral = expit(component.process.expand(draws.curves).reshape(len(draws), -1)) @ area
-    total = draws.log_p + units - level * integral - 0.5 * np.sum(draws.curves**2, axis=1)
+    log_p = draws.log_p if problem.likelihood.additive else _log_joint(posterior)
+    total = log_p + units - level * integral - 0.5 * np.sum(draws.curves**2, axis=1)
+    if posterior.slopes is not None and problem.prior.trend is not None:
+        total -= 0.5 * np.sum((posterior.slopes / problem.prior.trend) ** 2, axis=1)
     for place, parameter in enumerate(problem.parameters):
         total += parameter.log_density(draws.values[:, place], problem.scaling)
     return np.asarray(total + problem.likelihood.log_augmented(posterior.drawn))
+
+
+def _log_joint(posterior: Posterior) -> FloatArray:
+    """Log p(y | f) + log p(weights) of every draw, shape (n_draws,), up to a constant."""
+    problem, draws = posterior.problem, posterior.draws
+    (component,) = problem.components
+    total = np.zeros(len(draws))
+    for _, values in log_likelihood_chunks(posterior):
+        total += values.sum(axis=1)
+    variance = component.weight_factor * draws.values[:, component.amplitude] ** 2
+    owners = np.repeat(np.arange(len(draws)), draws.counts)
+    squares = np.bincount(owners, draws.weights**2, len(draws))
+    total -= 0.5 * (squares / variance + draws.counts * np.log(2.0 * math.pi * variance))
+    bias = problem.prior.bias / problem.scaling.y_scale
+    return total - 0.5 * (draws.biases / bias) ** 2 if bias > 0 else total
