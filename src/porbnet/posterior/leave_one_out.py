@@ -20,6 +20,7 @@ from porbnet.posterior.pointwise import log_likelihood_chunks, observed
 from porbnet.posterior.posterior import Posterior
 
 _HIGHEST_K = 0.7
+_SAME = 1e-9  # spread of log likelihoods that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,12 @@ def leave_one_out(posterior: Posterior, weights: str = "integrated", r_eff: floa
     elpd, pareto_k, p_loo = np.empty((3, len(found)))
     for rows, values in log_likelihood_chunks(posterior, weights):
         chains = np.moveaxis(posterior.by_chain(values), -1, 0)  # rows, chains, draws
-        elpd[rows], pareto_k[rows], p_loo[rows] = array_stats.loo(chains, r_eff=efficiency)
+        # a row of which all draws say the same (within its limits for sure) has no tail to smooth
+        same = np.ptp(values, axis=0) < _SAME
+        found_rows = np.array([chains[:, 0, 0], np.full(len(chains), -np.inf), np.zeros(len(chains))])
+        if not np.all(same):
+            found_rows[:, ~same] = array_stats.loo(chains[~same], r_eff=efficiency)
+        elpd[rows], pareto_k[rows], p_loo[rows] = found_rows
     order, n = found.as_given, len(posterior)
     total, se, effective, _ = array_stats.loo_summary(elpd, p_loo)
     good_k = min(1.0 - 1.0 / math.log10(n), _HIGHEST_K) if n > 1 else _HIGHEST_K
