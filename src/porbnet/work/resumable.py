@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from porbnet.work.bounded import Lost, on_cluster
+
 Function = Callable[..., dict[str, Any]]
 
 
@@ -90,11 +92,14 @@ class ResumableMap:
     def _made(self, function: Function, todo: list[tuple[dict[str, Any], Path]]) -> Iterator[tuple[int, Any]]:
         """Place and result of every task, as they are made."""
         if self.client is not None:
-            from distributed import as_completed
 
-            futures = {self.client.submit(_run, function, *work, pure=False): i for i, work in enumerate(todo)}
-            for future, result in as_completed(list(futures), with_results=True):  # type: ignore[no-untyped-call]
-                yield futures[future], result
+            def submit(task: tuple[int, tuple[dict[str, Any], Path]]) -> Any:
+                return self.client.submit(_run, function, *task[1], pure=False)
+
+            for (place, _), result in on_cluster(self.client, submit, enumerate(todo)):
+                if isinstance(result, Lost):
+                    raise result.error
+                yield place, result
             return
         from joblib import Parallel, delayed
 

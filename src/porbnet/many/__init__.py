@@ -1,0 +1,1 @@
+"""Many series, each with a fit of its own: on one machine, or on a Dask cluster."""
