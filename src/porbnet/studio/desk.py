@@ -1,0 +1,343 @@
+"""What a page can ask of its worker, one method per question; answers are a header of JSON and arrays of numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from porbnet.base import checks as _checks
+from porbnet.base.checks import FloatArray
+from porbnet.base.distributions import LogNormal
+from porbnet.cli.common import gathered_warnings, tidy
+from porbnet.errors import StatementError
+from porbnet.statement.defaults import default_prior
+from porbnet.statement.prior import Prior
+from porbnet.studio import prior_view
+from porbnet.studio.running import Running
+from porbnet.studio.statement_form import Form
+
+if TYPE_CHECKING:  # what the first picture does not need is imported when it is
+    from porbnet.studio.live_fit import LiveFit
+    from porbnet.studio.rows import Reader, Rows, Source
+
+_MOST_FITS = 3  # that are kept for undo
+_MOST_PLACES, _MOST_DRAWS = 1000, 200
+_COMPARED, _COMPARED_PLACES = 10, 200
+
+Arrays = dict[str, FloatArray]
+Answer = tuple[dict[str, Any], Arrays]
+
+
+def body_of(arrays: Arrays) -> tuple[list[list[Any]], bytes]:
+    """Arrays as one run of 32-bit numbers, and their names and shapes in order."""
+    parts = {name: np.ascontiguousarray(a, dtype="<f4") for name, a in arrays.items()}
+    return [[name, list(a.shape)] for name, a in parts.items()], b"".join(a.tobytes() for a in parts.values())
+
+
+class Desk:
+    """The state of one page: its rows, its fits.
+
+    Parameters
+    ----------
+    folder : Path
+        Private to the page; files that were uploaded are in it, and what it takes away is written there.
+    tell : callable
+        Takes an answer that was not asked for: progress of a fit.
+    """
+
+    def __init__(self, folder: Path, tell: Callable[[Answer], None]) -> None:
+        self.folder, self._tell = folder, tell
+        self._reader: Reader | None = None
+        self.rows: Rows | None = None
+        self.source: Source | None = None
+        self.edits: tuple[Any, Any] = ([], [])
+        self.fits: dict[int, LiveFit] = {}
+        self.fit: LiveFit | None = None
+        self._n_fits = 0
+
+    def answer(self, question: dict[str, Any]) -> Answer:
+        """The answer to a question by its name."""
+        name = question.get("ask")
+        method = getattr(self, f"ask_{name}", None) if isinstance(name, str) and name.isidentifier() else None
+        if method is None:
+            raise StatementError(f"ask={_checks.show(name)} is not a question")
+        answer: Answer = method(question)
+        return answer
+
+    # --- the prior -----------------------------------------------------------------------------------------------
+
+    def _prior(self, question: dict[str, Any]) -> tuple[Form, Prior, float, list[str]]:
+        rows = self.rows
+        form = Form.of(question.get("form"), 1 if rows is None else rows.n_dims)
+        with gathered_warnings() as said:
+            if rows is None or len(rows.y) < 2:
+                return form, form.prior(), 0.0, said
+            prior, offset = default_prior(rows.X, rows.y, **form.parameters())
+        return form, prior, offset, said
+
+    def _ends(self, prior: Prior, question: dict[str, Any]) -> tuple[float, float]:
+        """What is shown of the first input."""
+        if self.rows is None or len(self.rows.y) < 2 or question.get("whole") is True:
+            low, high = prior.region.bounds[0]
+        else:
+            low, high = self.rows.ends()[0]
+        return float(low), float(high)
+
+    def ask_prior(self, question: dict[str, Any]) -> Answer:
+        """Draws and curves of a statement."""
+        _, prior, offset, said = self._prior(question)
+        n = min(_checks.count("draws", question.get("draws", 50)), _MOST_DRAWS)
+        n_points = min(_checks.count("points", question.get("points", 400), minimum=2), _MOST_PLACES)
+        ends, expected = self._ends(prior, question), prior_view.drawn_units(prior)
+        X = prior_view.line(prior, ends, n_points)
+        functions = prior_view.draws(prior, X, n, _checks.count("seed", question.get("seed", 0), minimum=0))
+        arrays = {"draws": functions + offset, **prior_view.curves(prior, X)}
+        header = {
+            "ends": list(ends), "offset": offset, "region": prior.region.bounds.tolist(), "said": said,
+            "expected_units": float(expected), "values": _values(prior),
+        }  # fmt: skip
+        return header, arrays
+
+    def ask_facts(self, question: dict[str, Any]) -> Answer:
+        """What a statement means, and advice."""
+        form, prior, _, said = self._prior(question)
+        ours = form.region == "auto" and isinstance(form.lengthscale, str)  # then they suit the data by themselves
+        X = None if self.rows is None or len(self.rows.y) < 2 or ours else self.rows.X
+        found = prior_view.facts(prior, self._ends(prior, question), X)
+        found["advice"] = list(dict.fromkeys([*said, *found["advice"]]))
+        return tidy(found), {}
+
+    def ask_compare(self, question: dict[str, Any]) -> Answer:
+        """Draws of the priors that the paper compares with, matched to the statement."""
+        from porbnet.studio import counterparts
+
+        _, prior, offset, _ = self._prior(question)
+        ends, _ = self._ends(prior, question), prior_view.drawn_units(prior)
+        x = np.linspace(*ends, _COMPARED_PLACES)[:, None]
+        arrays = {"own": prior_view.draws(prior, x, _COMPARED, 0) + offset, "own_sd": np.sqrt(prior.variance(x))}
+        titles = []
+        for i, (title, words, other) in enumerate(counterparts.counterparts(prior, ends)):
+            arrays[f"other{i}"] = other.sample(x, _COMPARED, random_state=0) + offset
+            arrays[f"other{i}_sd"] = np.sqrt(other.variance(x))
+            titles.append({"title": title, "words": words})
+        return {
+            "ends": list(ends),
+            "offset": offset,
+            "others": titles,
+            "upcrossings": prior_view.upcrossings(prior, ends),
+        }, arrays
+
+    # --- data ----------------------------------------------------------------------------------------------------
+
+    def ask_data(self, question: dict[str, Any]) -> Answer:
+        """Take rows: of a file that was uploaded, of an example, or by hand; or none."""
+        if question.get("source") is None:
+            self.rows, self.source, self.edits = None, None, ([], [])
+            return {"rows": 0}, {}
+        from porbnet.studio.rows import Reader, Source
+
+        source = self._source(question["source"])
+        added, removed = question.get("added") or [], question.get("removed") or []
+        self._reader = self._reader or Reader()
+        rows = self._reader.rows(source, added, removed)
+        x = tuple(rows.names[:-1])
+        self.rows, self.source, self.edits = (
+            rows,
+            Source(**{**vars(source), "x": x, "y": rows.names[-1]}),
+            (added, removed),
+        )
+        shown = rows.shown()
+        header: dict[str, Any] = {
+            "rows": len(rows.y), "inputs": rows.names[:-1], "output": rows.names[-1], "columns": rows.columns,
+            "remarks": rows.remarks, "own": len(rows.y) - len(added), "shown": shown.tolist(), "dims": rows.n_dims,
+            "dates": [None if c is None else {"origin": str(c.instants([0.0])[0]), "unit": c.unit} for c in
+                      (rows.calendars or (None,) * rows.n_dims)],
+        }  # fmt: skip
+        if len(rows.y):
+            header["ends"] = rows.ends()
+        if len(rows.y) >= 2:
+            with gathered_warnings():
+                header["values"] = _values(default_prior(rows.X, rows.y)[0])
+        return tidy(header), {"x": rows.X[shown], "y": rows.y[shown]}
+
+    def _source(self, stated: Any) -> Source:
+        from porbnet.studio.rows import Source
+
+        if not isinstance(stated, dict):
+            raise _checks.fail("source", stated, "it must be a file, an example or points by hand")
+        kind = _checks.choice("kind", stated.get("kind"), ("file", "example", "hand"))
+        name, x, y = stated.get("name", ""), stated.get("x") or [], stated.get("y")
+        texts = [name, *x, *([] if y is None else [y])] if isinstance(x, list) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise _checks.fail("source", stated, "name and columns must be text")
+        path = ""
+        if kind == "file":
+            place = self.folder / "upload"
+            found = sorted(place.glob("data*")) if place.is_dir() else []
+            if not found:
+                raise StatementError("there is no file yet: choose one")
+            path = str(found[-1])
+        return Source(kind, name, path, tuple(x), y, stated.get("drop_missing") is True)
+
+    # --- the fit -------------------------------------------------------------------------------------------------
+
+    def _running(self, stated: Any) -> Running:
+        found = stated if isinstance(stated, dict) else {}
+        limits = {"n_chains": (1, 8), "n_warmup": (0, 100_000), "n_draws": (1, 100_000), "thin": (1, 1000)}
+        counts: dict[str, int] = {}
+        for name, (least, most) in limits.items():
+            value = found.get(name, getattr(Running, name))
+            counts[name] = _checks.count(name, value, minimum=least)
+            if value > most:
+                raise _checks.fail(name, value, f"on the page it may be at most {most:,}")
+        seed = _checks.count("seed", found.get("seed", 0), minimum=0)
+        seconds = _checks.positive("seconds", found.get("seconds", Running.seconds))
+        if seconds > 3600:
+            raise _checks.fail("seconds", seconds, "on the page it may be at most 3,600")
+        return Running(**counts, seed=seed, seconds=seconds)
+
+    def _needed(self) -> Rows:
+        if self.rows is None or len(self.rows.y) < 2:
+            raise StatementError("there are no data to fit: load some, or click on the picture to add points")
+        return self.rows
+
+    def ask_fit(self, question: dict[str, Any]) -> Answer:
+        """Fit the rows; from where the last fit stood, if `from_last` says so."""
+        from porbnet.studio.live_fit import LiveFit
+
+        rows = self._needed()
+        form = Form.of(question.get("form"), rows.n_dims)
+        before = self.fit if question.get("from_last") is True else None
+        if self.fit is not None:
+            self.fit.require_rest()
+        fit = LiveFit(rows, form, self._running(question.get("running")), self._publish, before)
+        self._n_fits += 1
+        self.fits[self._n_fits] = self.fit = fit
+        while len(self.fits) > _MOST_FITS:
+            del self.fits[min(self.fits)]
+        fit.start()
+        return {"fit": self._n_fits, "said": fit.said}, {}
+
+    def ask_stop(self, question: dict[str, Any]) -> Answer:
+        """Stop the chains after the sweeps they are in; the draws there are stay."""
+        if self.fit is not None:
+            self.fit.stop(0.0)
+        return {}, {}
+
+    def ask_go_on(self, question: dict[str, Any]) -> Answer:
+        """Go on from where the chains stand."""
+        if self.fit is None:
+            raise StatementError("there is no fit to go on with")
+        if self.fit.phase == "failed":
+            raise StatementError(f"the fit has failed ({self.fit.error}): start it anew")
+        self.fit.running = Running(**{**vars(self.fit.running), "seconds": self.fit.seconds + self.fit.running.seconds})
+        self.fit.go_on(_checks.count("more", question.get("more", self.fit.running.n_draws)))
+        return {}, {}
+
+    def ask_recall(self, question: dict[str, Any]) -> Answer:
+        """Show an earlier fit again, or none."""
+        if self.fit is not None:
+            self.fit.require_rest()
+        wanted = question.get("fit")
+        self.fit = self.fits.get(wanted) if isinstance(wanted, int) else None
+        if self.fit is not None:
+            self._publish(self.fit)
+        return {"fit": wanted if self.fit is not None else None}, {}
+
+    def ask_look(self, question: dict[str, Any]) -> Answer:
+        """The page was loaded again: what there is."""
+        if self.fit is not None:
+            self._publish(self.fit)
+        return {
+            "fit": next((i for i, f in self.fits.items() if f is self.fit), None),
+            "rows": self.rows is not None,
+        }, {}
+
+    def _publish(self, fit: LiveFit) -> None:
+        number = next((i for i, f in self.fits.items() if f is fit), self._n_fits + 1)
+        self._tell(_seen(fit, number))
+
+    # --- to take away --------------------------------------------------------------------------------------------
+
+    def ask_words(self, question: dict[str, Any]) -> Answer:
+        """The statement as Python and as a command."""
+        from porbnet.studio import take_away
+
+        form = Form.of(question.get("form"), 1 if self.rows is None else self.rows.n_dims)
+        running = self._running(question.get("running"))
+        source = self.source if self.rows is not None and len(self.rows.y) >= 2 else None
+        if source is None:
+            form.prior()
+        parts = (form, source, *self.edits, running)
+        return {"python": take_away.python(*parts), "command": take_away.command(*parts)}, {}
+
+    def ask_write(self, question: dict[str, Any]) -> Answer:
+        """A file of the fit, in the private folder."""
+        from porbnet.studio import take_away
+
+        what = _checks.choice("what", question.get("what"), ("model", "report", "predictions"))
+        if self.fit is None or self.fit.model is None:
+            raise StatementError("there is no fit to take away yet: fit, and wait for it or stop it")
+        return {"file": take_away.write(self.fit.model, self.fit.places, what, self.folder)}, {}
+
+
+def _values(prior: Prior) -> dict[str, Any]:
+    """A statement's typical values, as numbers to begin with by hand."""
+    middle = 0.5 * (prior.region.low + prior.region.high)
+    noise = prior.likelihood.parameters()[0].law if prior.likelihood is not None else None
+    amplitude = prior.amplitude.median if isinstance(prior.amplitude, LogNormal) else prior.amplitude
+    return {
+        "lengthscale": float(prior.lengthscale_at(middle[None])[0]),
+        "amplitude": float(amplitude),
+        "noise": float(noise.median) if isinstance(noise, LogNormal) else noise if isinstance(noise, float) else None,
+        "bias": float(prior.bias),
+        "region": prior.region.bounds.tolist(),
+        "units_per_lengthscale": float(prior.units_per_lengthscale),
+    }
+
+
+def _seen(fit: LiveFit, number: int) -> Answer:
+    """What the page shows of a fit now."""
+    from porbnet.studio import live_summary
+    from porbnet.studio.live_fit import exact_picture
+
+    made, total = fit.sweeps
+    header: dict[str, Any] = {
+        "event": "fit", "fit": number, "phase": fit.phase, "error": fit.error, "sweeps": made, "total": total,
+        "seconds": fit.seconds, "dims": fit.rows.n_dims, "ends": fit.rows.ends(), "frames": fit.frames,
+        "warming": fit.warming_up, "continued": fit.continued, "said": fit.said, "publishing": fit.publishing,
+        "draws": sum(t.seen for t in fit.tables), "chains": fit.running.n_chains, "trust": _trust(fit),
+        "has_model": fit.model is not None,
+    }  # fmt: skip
+    if fit.model is not None:
+        arrays = exact_picture(fit.model, fit.places)
+    else:
+        arrays = live_summary.picture(fit.tables, fit.frames % 3 == 0, fit.rows.n_dims)
+        standing = fit.standing()
+        if not arrays and standing and fit.rows.n_dims == 1:
+            arrays["standing"] = np.stack(standing)
+    widths, counts = live_summary.width_counts(fit.tables)
+    arrays |= {"widths": widths.astype(np.float64), "width_counts": counts.astype(np.float64)}
+    if fit.rows.n_dims == 1:
+        arrays["rug"] = np.concatenate([t.last[:, 0] for t in fit.tables])
+    return tidy(header), arrays
+
+
+def _on_the_page(verdict: str) -> str:
+    """Advice in the words of the page instead of parameters."""
+    verdict = re.sub(r"n_draws=(\d+)", r"\1 draws of each chain", verdict)
+    return re.sub(r"max_seconds=(\d+)", r"\1 seconds", verdict)
+
+
+def _trust(fit: LiveFit) -> dict[str, Any] | None:
+    """The verdict, and the quantity that is worst."""
+    found = fit.diagnostics
+    if found is None:
+        return None
+    worst = found.least_ess
+    return {"good": found.converged, "predictions": found.predictions_converged, "verdict": _on_the_page(found.verdict),
+            "worst": worst.words, "rhat": found.worst_rhat.rhat, "ess": worst.least_ess}  # fmt: skip
