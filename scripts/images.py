@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 from PIL import Image
 
 from porbnet import PoRBNetRegressor, datasets, plot
+from porbnet.errors import ExtrapolationWarning
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "examples"))
@@ -52,6 +55,32 @@ def maps() -> Any:
     return plot.maps(model, data.X, data.y)[0].figure
 
 
+def extrapolating() -> Any:
+    """Waves and a rising series, each with no trend and with a line: docs/extrapolating.md."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0.0, 10.0, 60))
+    noise = 0.2 * rng.standard_normal(60)
+    series = {"waves": np.sin(x) + noise, "rising": 0.8 * x + np.sin(x) + noise}
+    figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.6), layout="constrained", sharex=True, sharey="row")
+    places = np.linspace(-6.0, 22.0, 400)
+    for row, (name, y) in zip(axes, series.items(), strict=True):
+        for ax, trend in zip(row, (None, "linear"), strict=True):
+            model = PoRBNetRegressor("constant", trend=trend, random_state=0, progress=False).fit(x[:, None], y)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ExtrapolationWarning)
+                ends = model.predict_interval(places[:, None], of="f")
+                drawn = model.sample_f(places[:, None], 5, random_state=3)
+                mean = model.predict(places[:, None])
+            ax.fill_between(places, *ends.T, color="C0", alpha=0.2, linewidth=0)
+            ax.plot(places, drawn, color="C0", linewidth=0.6, alpha=0.7)
+            ax.plot(places, mean, color="C0", linewidth=1.6)
+            ax.plot(x, y, "k.", markersize=2.5)
+            for edge in model.prior_.region.bounds[0]:
+                ax.axvline(edge, color="0.6", linewidth=0.8, linestyle=":")
+            ax.set_title(f"{name}, {'no trend' if trend is None else 'linear trend'}", fontsize=9)
+    return figure
+
+
 def save(figure: Any, path: Path, dpi: int) -> None:
     """Write a figure, then the same with few colours."""
     figure.savefig(path, dpi=dpi)
@@ -76,6 +105,7 @@ def main() -> None:
     save(motorcycle(), out / "motorcycle.png", 130)
     save(pictures(), out / "pictures.png", 90)
     save(maps(), out / "maps.png", 80)
+    save(extrapolating(), out / "extrapolating.png", 100)
     for path in sorted(out.glob("*.png")):
         print(path)
 

@@ -33,3 +33,11 @@ class SamplingInterrupted(PorbnetError, KeyboardInterrupt):
 
 class ConvergenceWarning(PorbnetWarning):
     """The chains do not agree well enough; the message says which quantity and what to do."""
+
+
+class ExtrapolationWarning(PorbnetWarning):
+    """A prediction is asked for where the data say nothing; the message says where."""
+
+
+class NoiseWarning(PorbnetWarning):
+    """The errors plainly are not what was stated; the message says what they are like, and what to state."""

@@ -23,6 +23,7 @@ WITH_PYTHON = {
     "README.md",
     "prior.md",
     "fit.md",
+    "many.md",
     "curves.md",
     "comparison.md",
     "paper.md",
@@ -33,6 +34,7 @@ WITH_PYTHON = {
     "optimisation.md",
     "pictures.md",
     "saving.md",
+    "outcomes.md",
 }
 
 
@@ -48,12 +50,18 @@ def python_blocks(text):
 
 
 # pages about extras need them
-NEEDS = {"arviz.md": ["arviz_base", "arviz_stats.accessors"], "skpro.md": ["skpro"], "pictures.md": ["arviz_plots"]}
+NEEDS = {
+    "arviz.md": ["arviz_base", "arviz_stats.accessors"],
+    "skpro.md": ["skpro"],
+    "pictures.md": ["arviz_plots"],
+    "many.md": ["pandas"],
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.filterwarnings("ignore::porbnet.StatementWarning")  # pages show some of these on purpose
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ConvergenceWarning")  # and some fits are short
+@pytest.mark.filterwarnings("ignore::porbnet.errors.NoiseWarning")  # or show one noise sd where there is more to say
 def test_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     for module in NEEDS.get(page.name, []):
         pytest.importorskip(module)

@@ -24,13 +24,16 @@ ROOMS = (
     "storage",
     "datasets",
     "estimators",
+    "scoring",  # scores of predictive laws, for scikit-learn
     "interop",
     "plot",
     "show",
     "baselines",
     "work",
+    "many",  # a fit for every series of a table
     "paper",
     "cli",
+    "studio",  # the page in the browser
     "__init__",
     "__main__",
 )
@@ -40,13 +43,13 @@ RANKS = {name: rank for rank, name in enumerate(ROOMS)}
 INSIDE = (
     "measure", "recombination", "compression", "absorb", "problem", "draws", "lean", "stored", "chain", "soundness",
     "draw_state",
-    "moves", "driver", "collapsed", "published", "samplers",
+    "moves", "stop", "driver", "rounds", "collapsed", "published", "samplers",
 )  # fmt: skip
 APART = {("collapsed", "published"), ("published", "collapsed")}
 
 
 # Methods that hand over to what lies to their right: imported when they are called, and nowhere else.
-HANDOVERS = {("posterior", "interop"), ("estimators", "show"), ("estimators", "plot")}
+HANDOVERS = {("posterior", "interop"), ("estimators", "show"), ("estimators", "plot"), ("cli", "studio")}
 
 
 def files():

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from porbnet import PaperSampler, PoRBNetRegressor
+from porbnet import PaperSampler, PoRBNetClassifier, PoRBNetCountRegressor, PoRBNetRegressor
 from porbnet.errors import PorbnetWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::porbnet.errors.PorbnetWarning")
@@ -45,6 +45,30 @@ QUICK = PaperSampler(n_leapfrog=2, n_leapfrog_intensity=2)
 )
 @pytest.mark.filterwarnings("ignore")  # the checks try odd input on purpose
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+FEW_UNITS = VERY_SHORT | {"units_per_lengthscale": 0.4}
+
+
+# counts that are no whole numbers are refused by default, and most of the checks have some
+@parametrize_with_checks([PoRBNetClassifier("constant", **FEW_UNITS)])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_of_labels(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([PoRBNetCountRegressor("constant", fractional=True, **FEW_UNITS)])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_of_counts(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([PoRBNetClassifier(**VERY_SHORT), PoRBNetCountRegressor(fractional=True, **VERY_SHORT)])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_of_labels_and_counts_by_default(estimator, check):
     check(estimator)
 
 

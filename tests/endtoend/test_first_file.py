@@ -177,7 +177,7 @@ NUMBERS = {
     "thousands-spaces.csv": ("x;y\n1;1 234,5\n2;12\u00a0345\n", [1234.5, 12345.0], None),
     "thousands-apostrophes.csv": ("x;y\n1;1'234.5\n2;2'000\n", [1234.5, 2000.0], None),
     "quoted-decimal-comma.csv": ('x,y\n1,"1,5"\n2,"2,25"\n', [1.5, 2.25], None),
-    "truth.csv": ("x,y\n1,True\n2,False\n3,true\n", [1.0, 0.0, 1.0], None),
+    "truth.csv": ("x,y\nTrue,1.5\nFalse,2.5\ntrue,1.0\n", [2.5, 1.0, 1.5], None),
     "latin-1.csv": ("x,größe\n1,2.5\n2,3.5\n".encode("latin-1"), [2.5, 3.5], None),
 }  # fmt: skip
 
@@ -369,7 +369,7 @@ def test_a_second_region_is_refused(inside):
 # --- data that cannot tell much ------------------------------------------------------------------------------------
 
 FEW = r"warning: \d observations are few: most of what the fit says is the prior"
-NOISE = r"warning: the noise is below a thousandth of the spread of y, .*"
+NOISE = r"warning: the noise is as small as it can be, .*"
 THIN = {
     "two-rows.csv": ("x,y\n1,2\n2,3\n", [FEW]),
     "two-same-rows.csv": ("x,y\n1,2\n1,2\n", [FEW, r"warning: y is 2 in every row.*", r"warning: X is the same .*"]),
@@ -601,7 +601,7 @@ def test_more_jobs_than_work(monkeypatch):
     seen = []
     real = porbnet.estimators.regressor.run_chains
     monkeypatch.setattr(
-        "porbnet.estimators.regressor.run_chains", lambda m, jobs, *a: seen.append(jobs) or real(m, jobs, *a)
+        "porbnet.estimators.regressor.run_chains", lambda m, n_jobs, **a: seen.append(n_jobs) or real(m, n_jobs, **a)
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import porbnet
-from porbnet.errors import ConvergenceWarning
+from porbnet.errors import PorbnetWarning
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 COMMAND = Path(sys.executable).with_name("porbnet")
@@ -106,7 +106,7 @@ def test_many_kills_change_nothing(tmp_path, seed):
     assert len(places) >= 6, done.stdout  # kills came at different places of the fit
     assert (folder / "chain1-state.npz").exists()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", PorbnetWarning)
         resumed = porbnet.resume(folder, n_jobs=2, progress=False)
     with np.load(f"{folder}-whole.npz") as whole:
         for name, values in vars(resumed.posterior_.draws).items():

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 COMMAND = str(Path(sys.executable).with_name("porbnet"))
 
@@ -16,6 +17,7 @@ def paper(*arguments):
     return [COMMAND, "paper", *map(str, arguments)]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     command = paper("prior-samples", "--quick", "--jobs", 1, "--out", tmp_path)
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -19,7 +19,9 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read the Unix way")
-@pytest.mark.parametrize("call", ["mean and sd", "interval", "log density"])
+@pytest.mark.parametrize(
+    "call", ["mean and sd", *(pytest.param(call, marks=pytest.mark.slow) for call in ("interval", "log density"))]
+)
 def test_predictions_at_many_points_in_flat_memory(call, saved):
     """200,000 points, 1,000 draws: a table of draws by points would take 1,600 MB."""
     command = [sys.executable, str(SCRIPT), "--one", "motorcycle", str(saved), "200000", call]

@@ -19,6 +19,7 @@ from porbnet.sampling.absorb import Absorber, Sample, Totals, hashed
 from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.sampling.problem import Problem
 from porbnet.storage import archive
+from porbnet.storage.model import KIND, VERSION
 
 
 @pytest.fixture
@@ -218,14 +219,14 @@ def test_hostile_nodes_are_refused(small, tmp_path, change):
     X, y = chirp(2000, 2)
     path = tmp_path / "model.npz"
     quiet_fit(cut(X, y), None, n_warmup=5, n_draws=5).save(path)
-    found = archive.read(path, "porbnet model", 2)
+    found = archive.read(path, KIND, VERSION)
     arrays = dict(found.arrays)
     for name, value in change.items():
         if value is None:
             del arrays[name]
         else:
             arrays[name] = value(arrays[name])
-    archive.write(path, "porbnet model", 2, found.header, arrays)
+    archive.write(path, KIND, found.version, found.header, arrays)
     with pytest.raises(ModelFileError):
         porbnet.load(path)
 

@@ -233,7 +233,8 @@ def test_joint_draws_have_the_priors_law(intensity, seed):
         return np.all(np.abs(values.mean(axis=0) - expected) < 5.0 * values.std(axis=0) / np.sqrt(2000) + 1e-9)
 
     assert close(widths, prior.expected_units)
-    assert close(squares, prior.variance(X))
+    # of the units that fits work with, those of the region
+    assert close(squares, prior.bias**2 + prior.mean_square_amplitude * prior.kept_variance(X))
     assert close(drawn.intensity(X), prior.intensity.value(X))
     assert close(np.log(drawn.noise), np.log(0.3)) and close(np.log(drawn.amplitude), np.log(2.0))
     assert np.all(np.isnan(drawn.level)) if intensity == 0.3 else np.all(drawn.level > 0)

@@ -236,7 +236,7 @@ def test_the_state_of_another_chain_is_refused(tmp_path):
         tmp_path / "a" / "chain1-state.npz",
         "porbnet chain",
         checkpoint.VERSION,
-        {"lengths": [], "seconds": 0.0},
+        {"first": 1, "lengths": [], "seconds": 0.0},
         state.arrays,
     )
     with pytest.raises(ModelFileError, match="not the state of this chain"):

@@ -433,7 +433,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
+@pytest.mark.filterwarnings("ignore:the noise is as small as it can be")
 @pytest.mark.filterwarnings("ignore:y is 1 in every row")
 @pytest.mark.parametrize("name", ACCEPTED)
 @pytest.mark.parametrize("kind", ["constant", "learned"])
@@ -451,7 +451,7 @@ def test_odd_input_works(name, kind):
     assert np.all(np.isfinite(fitted.predict_interval(points))) and fitted.summary()
 
 
-@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
+@pytest.mark.filterwarnings("ignore:the noise is as small as it can be")
 @pytest.mark.parametrize("kind", ["constant", "learned"])
 @pytest.mark.parametrize("n_dims", [1, 2])
 def test_data_without_noise_are_interpolated(kind, n_dims):
@@ -465,7 +465,7 @@ def test_data_without_noise_are_interpolated(kind, n_dims):
     assert np.max(np.abs(fitted.predict(inside) - np.sin(5.0 * inside.sum(axis=1)))) < 0.2
 
 
-@pytest.mark.filterwarnings("ignore:the noise is below a thousandth")
+@pytest.mark.filterwarnings("ignore:the noise is as small as it can be")
 def test_few_distinct_rows_many_times_each():
     X, y = np.repeat([[0.0], [0.3], [0.6], [1.0]], 10, axis=0), np.repeat([1.0, -1.0, 2.0, 0.5], 10)
     fitted = quiet_fit(X, y)
@@ -475,8 +475,16 @@ def test_few_distinct_rows_many_times_each():
 
 
 def test_vanishing_noise_is_told_of():
-    with pytest.warns(PorbnetWarning, match="noise is below a thousandth of the spread of y"):
-        quiet_fit(ROWS, np.sin(6.0 * ROWS[:, 0]), n_warmup=200, n_draws=50)
+    X, y = np.repeat([[0.0], [0.3], [0.6], [1.0]], 10, axis=0), np.repeat([1.0, -1.0, 2.0, 0.5], 10)
+    with pytest.warns(PorbnetWarning, match="noise is as small as it can be"):
+        quiet_fit(X, y, n_warmup=200, n_draws=50)
+
+
+@pytest.mark.parametrize("noise", [1e-9, [1e-9] * 19 + [1.0]])
+def test_noise_that_rounding_would_drown_is_refused(noise):
+    X, y = wave(20)
+    with pytest.raises(StatementError, match=r"noise.*at least .*below it rounding decides"):
+        PoRBNetRegressor(noise=noise).fit(X, y)
 
 
 def test_ten_features_work_and_say_what_was_lowered():
@@ -628,7 +636,7 @@ def test_known_noise_per_observation():
 def test_few_draws_warn_and_still_predict():
     X, y = wave(20)
     for n_draws in (1, 3, 10):
-        with pytest.warns(ConvergenceWarning, match="run longer"):
+        with pytest.warns(ConvergenceWarning, match="run longer|in different places"):
             fitted = PoRBNetRegressor(**(SHORT | {"n_draws": n_draws, "n_warmup": 0})).fit(X, y)
         assert np.all(np.isfinite(fitted.predict(X, return_std=True))) and fitted.summary()
 

@@ -302,7 +302,7 @@ def test_headers_that_are_no_header(sound, tmp_path, text):
     refused(tmp_path / "m", zipped(members(sound) | {"header.json": text}))
 
 
-@pytest.mark.parametrize("version", [0, -1, 3, 10**20, "1", None, True, 1.5])
+@pytest.mark.parametrize("version", [0, -1, 4, 10**20, "1", None, True, 1.5])
 def test_versions(sound, tmp_path, version):
     refused(tmp_path / "m", edited(sound, lambda h: replaced(h, ("version",), version)))
 

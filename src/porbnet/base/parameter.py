@@ -20,7 +20,8 @@ Law = float | LogNormal | InverseGamma | Gamma
 
 KNOWN, LOG_NORMAL, SQUARE_INVERSE_GAMMA, POWER_GAMMA = range(4)  # kinds of laws, in the table of the kernels
 OUTPUT, INTENSITY, NUMBER = "output", "intensity", "number"  # units: of the output, per unit of input, none
-_LEAST_LOG = math.log(1e-5)  # of a bounded parameter, in standard deviations of y
+LEAST_NOISE = 1e-5  # over the standard deviation of y: below it rounding decides what units are worth
+_LEAST_LOG = math.log(LEAST_NOISE)  # of a bounded parameter
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ array as its address and its sizes, a record as its address:
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import operator
@@ -159,7 +160,7 @@ def _laid_out(
             if not value.flags.c_contiguous:
                 raise TypeError(f"{name} is not contiguous")
             words += [value.ctypes.data, *value.shape]
-            kind = types.Array(_scalar(value.dtype), value.ndim, "C")
+            kind = _array_type(value.dtype, value.ndim)
         elif isinstance(value, Record):
             words.append(value._address)
             kind = value._numba_type_
@@ -167,11 +168,22 @@ def _laid_out(
             table = np.array([len(value), *(v._address for v in value)], dtype=np.int64)
             words.append(table.ctypes.data)
             tables.append(table)
-            kind = RecordListType(value[0]._numba_type_)
+            kind = _list_type(value[0]._numba_type_)
         else:
             raise TypeError(f"{name}={value!r} is not a number, array or record")
         kinds.append((name, kind, place))
     return words, kinds
+
+
+@functools.cache
+def _array_type(dtype: np.dtype[Any], n_dims: int) -> Any:
+    """Kept, as Numba takes its time to make one."""
+    return types.Array(_scalar(dtype), n_dims, "C")
+
+
+@functools.cache
+def _list_type(record: Any) -> Any:
+    return RecordListType(record)
 
 
 def _scalar(dtype: np.dtype[Any]) -> Any:

@@ -11,7 +11,21 @@ import sys
 
 import typer
 
-from porbnet.cli.commands import compare, data, export, fit, paper, plot, predict, prior, resume, summary, warmup
+from porbnet.cli.commands import (
+    compare,
+    data,
+    export,
+    fit,
+    fit_many,
+    paper,
+    plot,
+    predict,
+    prior,
+    resume,
+    studio,
+    summary,
+    warmup,
+)
 from porbnet.cli.common import BAD_INPUT, INTERRUPTED, fail, version
 from porbnet.cli.usage import Command
 
@@ -24,6 +38,8 @@ Try it:
   porbnet summary crash-fit/model.npz                what was learned, and whether to trust it
   porbnet predict crash-fit/model.npz new.csv        mean, sd and interval at new inputs
   porbnet resume crash-fit                           go on after Ctrl-C, or after the machine went away
+  porbnet fit-many --help                            a fit for every series of a table, on a cluster if need be
+  porbnet studio crash.csv                           state a prior and watch it learn, in the browser
 
 \b
 Every command explains itself: porbnet fit --help.
@@ -50,9 +66,9 @@ def _common(
 
 
 # raw docstrings have the mark of what is not to be wrapped in two letters
-for _module in (fit, resume, predict, summary, plot, export, prior, data, compare, paper, warmup):
+for _module in (fit, fit_many, resume, predict, summary, plot, export, prior, data, compare, paper, studio, warmup):
     _help = inspect.cleandoc(_module.command.__doc__ or "").replace("\\b", "\b")
-    app.command(_module.__name__.rsplit(".", 1)[1], cls=Command, help=_help)(_module.command)
+    app.command(_module.__name__.rsplit(".", 1)[1].replace("_", "-"), cls=Command, help=_help)(_module.command)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import locale
 import math
@@ -32,7 +33,14 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help=_HEADER)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+MaxTime = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="As 90s, 10min or 2h, or seconds: sampling then ends with what there is."),
+]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same numbers.", min=0)]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster, as tcp://10.0.0.7:8786.")
+]
 Jobs = Annotated[int, typer.Option(help="What runs in parallel; -1 for all cores.")]
 
 
@@ -138,6 +146,20 @@ def tell(rows: Observations, quiet: bool) -> None:
         note(f"note: {remark}", quiet)
 
 
+@contextmanager
+def cluster(address: str | None) -> Iterator[None]:
+    """Chains of a fit on a Dask cluster, if one is named."""
+    if address is None:
+        yield
+        return
+    import joblib
+
+    from porbnet.work.bounded import connected
+
+    with connected(address), joblib.parallel_config("dask"):
+        yield
+
+
 def version() -> str:
     """The version that is installed."""
     from importlib import metadata
@@ -148,3 +170,32 @@ def version() -> str:
 def model_path(path: Path) -> Path:
     """The model file, where its folder may be given too."""
     return path / "model.npz" if path.is_dir() else path
+
+
+_UNITS_OF_TIME = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def whole(name: str, text: str) -> Any:
+    """A whole number of at least one, or auto."""
+    if text.strip().lower() == "auto":
+        return "auto"
+    try:
+        value = int(text.replace("_", ""))
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise typer.BadParameter(f"{text!r} is neither auto nor a whole number of at least 1", param_hint=f"--{name}")
+    return value
+
+
+def seconds(name: str, text: str | None) -> Any:
+    """A time in seconds, or auto."""
+    if text is None or text.strip().lower() == "auto":
+        return "auto"
+    found = re.fullmatch(r"([0-9.]+)\s*([a-z]*)", text.strip().lower())
+    if found and found[2] in _UNITS_OF_TIME:
+        with contextlib.suppress(ValueError):
+            value = float(found[1]) * _UNITS_OF_TIME[found[2]]
+            if 0.0 < value < math.inf:
+                return value
+    raise typer.BadParameter(f"{text!r} is not a time above zero, as 90s, 10min or 2h", param_hint=f"--{name}")

@@ -38,9 +38,9 @@ def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as
     try:
         with gathered_warnings() as said:
             model = run(begun)
-        wanted = (model.n_chains, model.n_draws)
-        if (model.posterior_.n_chains, model.posterior_.n_draws_per_chain) != wanted:
+        if model._run_ended_early:
             _stopped(out)
+        said[:] = [document.in_options(text) for text in said]
         for text in said:
             note(f"warning: {text}", quiet or as_json)
         found = write(model, out, command, said)
@@ -48,8 +48,15 @@ def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as
         _stopped(out)
     names = ", ".join(Path(name).name for name in found["files"])
     lines = [document.text(found), "", f"written to {out}: {names}"]
+    if goes_on(model):
+        lines.append(f"to go on from here: porbnet resume {_quoted(out)} --max-time TIME")
     show(found, "\n".join(lines), as_json, quiet)
-    raise typer.Exit(0 if found["converged"] else NOT_CONVERGED)
+    raise typer.Exit(0 if found["predictions_converged"] else NOT_CONVERGED)
+
+
+def goes_on(model: PoRBNetRegressor) -> bool:
+    """Whether a fit has ended for lack of time, and can go on from its checkpoint."""
+    return bool(model._out_of_time and not model.diagnostics_.converged)
 
 
 def _stopped(out: Path) -> NoReturn:
@@ -96,7 +103,8 @@ def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> 
     title = f"{found['output']} given {document.in_words(found['inputs'])}"
     (out / "report.html").write_text(report.html(model, found, title, images), encoding="utf-8")
     files.append("report.html")
-    discard(out / CHECKPOINT)  # unless someone has begun another fit there meanwhile
+    if not goes_on(model):
+        discard(out / CHECKPOINT)  # unless someone has begun another fit there meanwhile
     return {
         "command": command,
         "porbnet": version(),
@@ -109,14 +117,16 @@ def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> 
 
 def _write_draws(model: PoRBNetRegressor, path: Path) -> None:
     """One line per draw, for spreadsheets."""
-    posterior = model.posterior_
+    posterior, slopes = model.posterior_, model.posterior_.slopes
+    additive = posterior.problem.likelihood.additive
     columns = {
         "chain": [c + 1 for c in range(posterior.n_chains) for _ in range(posterior.n_draws_per_chain)],
         "draw": list(range(1, posterior.n_draws_per_chain + 1)) * posterior.n_chains,
         "width": posterior.n_units.tolist(),
-        "noise": posterior.noise.tolist(),
+        **({"noise": posterior.noise.tolist()} if additive else {}),
         "amplitude": posterior.amplitude.tolist(),
         "bias": posterior.bias.tolist(),
+        **{f"slope_{d + 1}": column.tolist() for d, column in enumerate(() if slopes is None else slopes.T)},
         "log_likelihood": posterior.log_likelihood.tolist(),
     }
     write_table(columns, path)

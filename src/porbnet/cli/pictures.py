@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from porbnet.base import checks as _checks
 from porbnet.cli.document import training_data
+from porbnet.cli.kinds import fit_of, kind_of
 from porbnet.errors import StatementError
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
-KINDS = ("fit", "curves", "maps", "partial", "slices", "width")
+KINDS = ("fit", "chances", "curves", "maps", "partial", "slices", "width")
 FORMATS = (".png", ".svg", ".pdf")
 _STYLE: dict[Any, Any] = {
     "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9, "legend.frameon": False, "legend.fontsize": 8,
@@ -42,11 +43,15 @@ def canvas() -> contextlib.AbstractContextManager[Any]:
 
 def kinds_of(model: PoRBNetRegressor) -> tuple[str, ...]:
     """Pictures that are made of a fit."""
+    if kind_of(model) != "real":
+        return ("chances" if fit_of(model).posterior_.n_dims == 1 else "partial", "width")
     return {1: ("curves", "width"), 2: ("maps", "width")}.get(model.posterior_.n_dims, ("partial", "slices", "width"))
 
 
 def possible_kinds(model: PoRBNetRegressor) -> tuple[str, ...]:
     """Pictures that can be made of a fit, the first ones first."""
+    if kind_of(model) != "real":
+        return kinds_of(model)
     n_dims = model.posterior_.n_dims
     others = {1: ("fit",), 2: ("partial", "slices")}.get(n_dims, ())
     return (*kinds_of(model), *others)
@@ -64,7 +69,11 @@ def figure(model: PoRBNetRegressor, kind: str, coverage: float = 0.9) -> Any:
     if X is not None:  # more dots would hide each other
         X, y = (values[:: -(-len(values) // _MOST_DOTS)] for values in (X, y))
     if kind == "width":
-        return plot.width(model).figure
+        return plot.width(fit_of(model)).figure
+    if kind == "chances":
+        return plot.chances(model)[0].figure
+    if kind_of(model) != "real":
+        return plot.partial_dependence(fit_of(model), coverage=coverage)[0].figure
     if kind == "fit":
         ax = plot.fit(model, X, y, coverage=coverage)
         _legend(ax)

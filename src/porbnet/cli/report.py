@@ -18,11 +18,13 @@ body { max-width: 52rem; } h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; ma
 .verdict { padding: .7rem 1rem; border-left: .4rem solid; background: #f5f5f5; }
 .good { border-color: #00734f; } .bad { border-color: #b34700; }
 table { font-variant-numeric: tabular-nums; } th, td { padding: .25rem .6rem; text-align: right; }
-th:first-child { text-align: left; font-weight: 600; }
+th:first-child { text-align: left; font-weight: 600; } thead th { white-space: nowrap; }
 pre { background: #f5f5f5; padding: .7rem 1rem; overflow-x: auto; }
 """
 
 _CAPTIONS = {
+    "chances": "The probability of yes with its labels, or the rate with its counts; the lengthscale that was learned. "
+    "Bands hold 90 % of the posterior.",
     "curves": "The fit with its data; the lengthscale that was learned; the noise. Bands hold 90 % of the posterior; "
     "marks along the lower edge are centers of units of some draws.",
     "fit": "The fit with its data. Bands hold 90 % of the posterior.",
@@ -44,6 +46,7 @@ def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dic
         f"{escape(in_words(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
         *(f"<p>{escape(sentence)}.</p>" for sentence in found.get("date_sentences", [])),
         f'<p class="verdict {good}"><strong>Verdict:</strong> {escape(found["verdict"])}</p>',
+        *([f"<p>{escape(found['noise_sentence'])}.</p>"] if "noise_sentence" in found else []),
         *_figures(images),
         *_learned(found),
         *_diagnostics(found),
@@ -76,7 +79,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
     for name, entry in learned_rows(found):
         ends = entry.get("over_inputs")
         unit = f" {entry['unit']}" if "unit" in entry else ""
-        over = "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}{unit}"
+        over = "" if ends is None or ends[0] == ends[1] else f"{ends[0]:.4g} to {ends[1]:.4g}{unit}"
         rows.append([name, *(f"{entry[k]:.4g}{unit}" for k in ("median", "lower", "upper")), over])
     fit = found["fit"]
     r2 = "" if fit["r2"] is None else f", R² {fit['r2']:.3f}"
@@ -94,7 +97,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
 
 def _diagnostics(found: dict[str, Any]) -> list[str]:
     rows = [
-        [r["name"], f"{r['mean']:.5g}", f"{r['sd']:.3g}", f"{r['mcse']:.2g}", f"{r['rhat']:.3f}",
+        [r["label"] or r["name"], f"{r['mean']:.5g}", f"{r['sd']:.3g}", f"{r['mcse']:.2g}", f"{r['rhat']:.3f}",
          f"{r['ess_bulk']:.0f}", f"{r['ess_tail']:.0f}"]
         for r in found["diagnostics"]
     ]  # fmt: skip
@@ -128,6 +131,7 @@ def statement(model: PoRBNetRegressor) -> str:
             f"amplitude              {prior.amplitude!r}",
             f"noise                  {prior.noise!r}",
             f"bias sd                {prior.bias:.6g}, about {model.offset_:.6g}",
+            *([] if prior.trend is None else [f"slope sd               {prior.trend.tolist()}"]),
             f"region                 {prior.region.bounds.tolist()}",
             f"units per lengthscale  {prior.units_per_lengthscale:.4g}",
             f"expected units         {prior.expected_units:.4g}",

@@ -94,6 +94,7 @@ class Observations:
     n_dropped : rows left out because something was missing
     kept : (n_rows of the table,) which ones were not
     remarks : how columns were read, where that could be doubted
+    beside : (n_rows,) exposures, if there are any
     """
 
     X: Any
@@ -102,19 +103,25 @@ class Observations:
     n_dropped: int
     kept: NDArray[np.bool_]
     remarks: list[str] = field(default_factory=list)
+    beside: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.kept.sum())
 
 
 def observations(
-    table: TableData, x: list[str] | None, y: str | None, drop_missing: bool, with_output: bool = True
-) -> Observations:
-    """The columns of a fit; y is the last column and x all others if they are not given."""
+    table: TableData, x: list[str] | None, y: str | None, drop_missing: bool, with_output: bool = True,
+    beside: str | None = None,
+) -> Observations:  # fmt: skip
+    """The columns of a fit; y is the last column and x all others if they are not given.
+
+    beside : a column of exposures
+    """
     names = table.names
-    inputs, target = _chosen(table, x, y, with_output)
-    chosen = [*inputs, *([] if target is None else [target])]
-    columns = [table.column(i) for i in chosen]
+    inputs, target = chosen(table, x, y, with_output, beside)
+    extra = [] if beside is None else [table.index(beside, "--exposure")]
+    places = [*inputs, *extra, *([] if target is None else [target])]
+    columns = [table.column(i) for i in places]
     if target is not None and isinstance(columns[-1].values, Dates):
         raise StatementError(f"column {names[target]!r} holds dates: the output must be numbers, choose it with --y")
     absent = np.stack([_absent(c.values) for c in columns], axis=1)
@@ -122,7 +129,7 @@ def observations(
     if missing.any() and not drop_missing:
         rows = [table.lines[i] for i in np.flatnonzero(missing)]
         shown = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
-        bad = listed([names[c] for k, c in enumerate(chosen) if absent[:, k].any()])
+        bad = listed([names[c] for k, c in enumerate(places) if absent[:, k].any()])
         raise StatementError(
             f"{len(rows)} of {len(missing)} rows have missing values in {bad} (lines {shown}): "
             "fill them in, or leave these rows out with --drop-missing"
@@ -134,21 +141,30 @@ def observations(
         raise StatementError("there is one row, but a fit needs two or more")
     values = [_taken(c.values, kept) for c in columns]
     output = None if target is None else values.pop()
+    exposure = values.pop() if extra else None
+    if isinstance(exposure, Dates):
+        raise StatementError(f"column {beside!r} holds dates: exposures must be numbers")
     dated = any(isinstance(v, Dates) for v in values)
     X = Columns([names[i] for i in inputs], values) if dated else np.ascontiguousarray(np.stack(values, axis=1))  # type: ignore[arg-type]
     remarks = [c.remark for c in columns if c.remark]
-    return Observations(X, output, [names[i] for i in chosen], int(missing.sum()), kept, remarks)  # type: ignore[arg-type]
+    called = [names[i] for i in (*inputs, *([] if target is None else [target]))]
+    return Observations(X, output, called, int(missing.sum()), kept, remarks, exposure)  # type: ignore[arg-type]
 
 
-def _chosen(table: TableData, x: list[str] | None, y: str | None, with_output: bool) -> tuple[list[int], int | None]:
-    """Places of the inputs and of the output."""
+def chosen(
+    table: TableData, x: list[str] | None, y: str | None, with_output: bool, beside: str | None = None
+) -> tuple[list[int], int | None]:
+    """Places of the inputs and of the output; a column of exposures is neither."""
     names, target = table.names, None
+    aside = None if beside is None else table.index(beside, "--exposure")
     wanted = [table.index(c, "--x") for c in x] if x else []
     if with_output:
         target = len(names) - 1 if y is None else table.index(y, "--y")
         if y is None and wanted and wanted[-1] == target and len(names) > 1:
             target = next((i for i in range(len(names) - 1, -1, -1) if i not in wanted), target)
-    inputs = wanted or [i for i in range(len(names)) if i != target]
+    if aside is not None and target == aside:
+        raise StatementError(f"column {names[aside]!r} cannot be both output and exposure: choose the output with --y")
+    inputs = wanted or [i for i in range(len(names)) if i not in (target, aside)]
     if not wanted and len(inputs) > _MOST_INPUTS:
         raise StatementError(f"there are {len(inputs):,} columns that could be inputs: choose some with --x")
     if not inputs:

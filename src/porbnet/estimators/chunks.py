@@ -17,6 +17,7 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import seed_sequence
 from porbnet.errors import PorbnetWarning, StatementError
+from porbnet.estimators.noise_choice import AUTO
 from porbnet.likelihood import Likelihood, likelihood_of, registered
 from porbnet.sampling import absorb
 from porbnet.sampling.absorb import Absorber, Sample, Totals
@@ -196,6 +197,9 @@ def _require_few_are_enough(model: PoRBNetRegressor, chunks: Chunks, kind: type[
             f"the chunks have more than {most} rows of {chunks.n_dims} inputs: with several inputs all rows are kept "
             "in memory, so many at most; fit a sample of them, or one input"
         )
+    if isinstance(model.noise, str) and model.noise == AUTO:
+        allowed = f"of more than {most} rows in chunks it must be stated; fit some of them to have it chosen"
+        raise _checks.fail("noise", model.noise, allowed)
     if not kind.compresses:
         raise StatementError(
             f"the chunks have more than {most} rows, and {kind.words} need every one of them: up to {most} rows, "

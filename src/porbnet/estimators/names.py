@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from porbnet.base.dates import Calendars
+import numpy as np
+
+from porbnet.base.checks import FloatArray
+from porbnet.base.dates import Calendars, text_of
 
 if TYPE_CHECKING:
     from porbnet.estimators.regressor import PoRBNetRegressor
 
+_MOST_NAMED = 3  # coordinates of a place
+
 
 def labels(model: PoRBNetRegressor) -> list[str]:
     """Names of the inputs, then of the output: those of a table or frame, else x or x1, x2, ... and y."""
-    n_dims = model.posterior_.n_dims
+    n_dims = model.n_features_in_
     stated = getattr(model, "labels_", None)
     if stated is not None:
         return list(stated)
@@ -31,6 +36,16 @@ def lengthscale_unit(model: PoRBNetRegressor) -> str:
     """Of a fit whose inputs are all dates in one unit, as "days"; else empty."""
     units = {None if c is None else c.unit for c in calendars(model)}
     return next(iter(units)) or "" if len(units) == 1 else ""
+
+
+def place_in_words(model: PoRBNetRegressor, point: FloatArray) -> str:
+    """A point of the input, shape (n_dims,), as "time = 3.2" or "day = 2024-03-31"."""
+    known = getattr(model, "dates_", None) or (None,) * len(point)
+    parts = []
+    for name, value, calendar in zip(labels(model), point, known, strict=False):
+        shown = f"{value:.4g}" if calendar is None else text_of(calendar.instants(np.array([value])))[0]
+        parts.append(f"{name} = {shown}")
+    return ", ".join(parts[:_MOST_NAMED])
 
 
 def date_sentences(model: PoRBNetRegressor) -> list[str]:

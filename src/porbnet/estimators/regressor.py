@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,28 +22,35 @@ from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.dates import Calendars
 from porbnet.base.distributions import InverseGamma, LogNormal
+from porbnet.base.parameter import LEAST_NOISE
 from porbnet.base.seeds import RandomState, generator, seed_sequence
-from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
+from porbnet.errors import ConvergenceWarning, NoiseWarning, PorbnetWarning, StatementError
 from porbnet.estimators.chunks import are_chunks, prepare_chunks, warn_if_sharp
+from porbnet.estimators.extrapolation import tell_beyond
 from porbnet.estimators.inputs import as_numbers, in_numbers, refuse_masked, refuse_words, thin_data
+from porbnet.estimators.limits import OUTCOMES, fitted_outputs, positive_moments, stated_for, survival
+from porbnet.estimators.names import place_in_words
+from porbnet.estimators.noise_choice import AUTO, choose_noise, noise_hint
+from porbnet.estimators.trust import FIRST_DRAWS, MAX_SECONDS, Trust
 from porbnet.functions.network import Networks
 from porbnet.intensity.base import Intensity
 from porbnet.likelihood import registered
 from porbnet.likelihood.base import Likelihood
-from porbnet.posterior.diagnostics import Diagnostics, diagnose
-from porbnet.posterior.posterior import Posterior
+from porbnet.posterior.reweighing import warn_of_weights
 from porbnet.sampling.driver import run_chains
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.published.options import PaperSampler
+from porbnet.sampling.rounds import Rounds, run_in_rounds
 from porbnet.sampling.samplers import CollapsedSampler, sampler_of
 from porbnet.statement.defaults import LEARNED, Scales, default_prior
 from porbnet.statement.prior import Prior
 
 if TYPE_CHECKING:
+    from porbnet.posterior.noise_comparison import NoiseChoice
     from porbnet.sampling.driver import Keeper
+    from porbnet.storage.model import Saved
     from porbnet.storage.start import Start
 
-_LEAST_NOISE = 1e-3  # over the spread of y
 _MOST_ROWS = 1_000_000  # that weights of whole numbers may make by repeating rows
 _MOST_WEIGHT = 1e15
 _MOST_JOBS = 64  # of a prediction
@@ -52,6 +61,7 @@ _STATEMENTS = {
     "bias": "auto",
     "region": "auto",
     "units_per_lengthscale": "auto",
+    "trend": None,
 }
 
 
@@ -59,7 +69,7 @@ Lengthscale = (
     Literal["learned", "constant"] | float | Sequence[float] | Callable[[FloatArray], Any] | Intensity | timedelta
 )
 Noise = (
-    Literal["learned", "varying", "robust"]
+    Literal["learned", "varying", "robust", "auto"]
     | float
     | Sequence[float]
     | FloatArray
@@ -87,25 +97,42 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         (one unknown number in more than three dimensions). "constant": one unknown number. Otherwise as in `Prior`.
     amplitude : "learned", float or LogNormal
         Standard deviation of f about its bias, in the units of the output.
-    noise : "learned", "varying", "robust", float, array, LogNormal, InverseGamma or Likelihood
+    noise : "learned", "varying", "robust", "auto", float, array, LogNormal, InverseGamma or Likelihood
         Standard deviation of an observation about f, in the units of the output (InverseGamma: of its square).
         "learned": one unknown number. "varying": an unknown function of the input. "robust": Student-t errors, for
-        outliers. An array of shape (n_points,): known, one per observation (a new observation is then given their root
-        mean square).
+        outliers. "auto": the one of these that leave-one-out prefers in short fits, the simpler one where that is not
+        clear; `noise_choice_` tells. An array of shape (n_points,): known, one per observation (a new observation is
+        then given their root mean square).
     bias : "auto" or float
         Standard deviation of the constant in f, about the mean of y.
     region : "auto", (low, high) or one pair per dimension
         Where units may lie, in the units of the input; dates if the input has dates.
     units_per_lengthscale : "auto" or float
         More units make f closer to a Gaussian process and cost more.
+    trend : None, "linear", float or sequence of float, default None
+        A straight line (a plane) in f, for data that go somewhere: beyond the data f then follows it. "linear": slopes
+        of the order of the spread of y over the range of each input. Numbers: their standard deviations, in units of
+        the output per unit of the input, one or one per input.
+    outcome : {"real", "positive"}
+        "positive": outputs above zero, whose logarithm is f and an error. Amplitude, noise, bias and `prior` are then
+        stated for the logarithm; predictions, densities and intervals are of the output itself, and those of f of its
+        median, exp(f).
     prior : Prior, optional
         A whole statement in place of the ones above; it is taken as it is, with mean zero.
     sampler : {"collapsed", "paper"}, CollapsedSampler or PaperSampler
         "collapsed": the exact sampler with weights integrated out. "paper": the published one, much slower, as a
         reference; `PaperSampler` has its settings. `CollapsedSampler` takes moves of your own.
-    n_chains, n_warmup, n_draws, thin : int
-        Chains, sweeps of warm-up, draws kept per chain, sweeps per draw. All of them matter to the verdict: with fewer
-        than 100 effective draws per chain it will be to run longer.
+    n_chains : int
+        Chains: independent runs, which must agree.
+    n_draws : "auto" or int
+        Draws kept per chain. "auto": chains go on until they can be trusted (every R-hat at most 1.01, 100 effective
+        draws per chain), or until `max_seconds` are over, and keep between 1,000 and 2,000 draws each (the second half
+        of these, where that is what agrees).
+    n_warmup, thin : int
+        Sweeps of warm-up, and sweeps per draw; with n_draws="auto" thin doubles as chains get long.
+    max_seconds : "auto", float or None
+        Time on the clock after which sampling ends with what there is, and a verdict on it. "auto": 120 with
+        n_draws="auto", else none. Draws do not depend on it; how many there are does.
     n_jobs : int or None, default -1
         Chains run in parallel, as in joblib (threads, unless `joblib.parallel_config` says otherwise).
     random_state : int, Generator, SeedSequence, RandomState or None
@@ -128,6 +155,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Constant subtracted from y before the fit (the mean of y, or 0 with `prior`).
     diagnostics_ : Diagnostics
         R-hat, effective sample sizes, acceptance, and a verdict in plain language.
+    noise_choice_ : NoiseChoice
+        Only of fits with noise="auto": what was chosen, and why.
     labels_ : list of str
         Names of the inputs and of the output, for reports; only of fits made by the command line.
     dates_ : tuple of Calendar or None, one per input
@@ -145,6 +174,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    outcome: Any = "real"  # of estimators that have no such parameter
+    _stored_as = "PoRBNetRegressor"  # the estimator that files name
     _replaces_checkpoint = False  # whether a fit may begin anew where the checkpoint of another is
 
     def __init__(
@@ -156,12 +187,15 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         region: Literal["auto"] | Sequence[Any] = "auto",
         units_per_lengthscale: Literal["auto"] | float = "auto",
         *,
+        trend: Literal["linear"] | float | Sequence[float] | None = None,
+        outcome: Literal["real", "positive"] = "real",
         prior: Prior | None = None,
         sampler: Literal["collapsed", "paper"] | CollapsedSampler | PaperSampler = "collapsed",
         n_chains: int = 4,
         n_warmup: int = 500,
-        n_draws: int = 1000,
+        n_draws: Literal["auto"] | int = "auto",
         thin: int = 4,
+        max_seconds: Literal["auto"] | float | None = "auto",
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         progress: bool | None = None,
@@ -174,12 +208,15 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.bias = bias
         self.region = region
         self.units_per_lengthscale = units_per_lengthscale
+        self.trend = trend
+        self.outcome = outcome
         self.prior = prior
         self.sampler = sampler
         self.n_chains = n_chains
         self.n_warmup = n_warmup
         self.n_draws = n_draws
         self.thin = thin
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -188,7 +225,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- fit ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PoRBNetRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, censored: Any = None) -> PoRBNetRegressor:
         """Draw from the posterior.
 
         Parameters
@@ -203,7 +240,11 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_points,), optional
             How often each row counts: its likelihood is raised to this power. 2 is the same as the row given twice, 0
             leaves it out, 0.5 counts it as half a reading: for f that is a known precision, weight / noise². Any
-            numbers of at least 0 for Gaussian errors, whole ones with noise="robust".
+            numbers of at least 0 for Gaussian errors, whole ones with noise="robust" and with censored outputs.
+        censored : array of shape (n_points,) or (n_points, 2), optional
+            Of outputs that are only known within limits: "left" where the output is y at most, "right" where it is y at
+            least, "" where it is y (or -1, 1 and 0); or both ends of what is known, the same where it is y, either of
+            them infinite. For Gaussian errors of one sd.
 
         Returns
         -------
@@ -215,13 +256,17 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `porbnet.errors.SamplingInterrupted` (a KeyboardInterrupt) is raised. A second Ctrl-C raises at once.
         With `checkpoint`, `porbnet.resume` then goes on.
         """
-        return self._sample(*self._prepare(X, y, sample_weight))
+        return self._sample(*self._prepare(X, y, sample_weight, censored))
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, beside: Any = None
     ) -> tuple[Problem, float, np.random.SeedSequence, Keeper | None]:
         """All that can be refused is refused here, before any work: what `_sample` takes."""
         if are_chunks(X, y):
+            if self.outcome != "real" or beside is not None:
+                raise StatementError(
+                    "X comes in chunks, which are read for outcome='real' without censored outputs only"
+                )
             return prepare_chunks(self, X, y, sample_weight)
         self._check_running()
         root = seed_sequence(self.random_state)
@@ -231,24 +276,30 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_words(y)
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         self._remember_dates(calendars)
-        y = np.asarray(y, dtype=np.float64)
+        y, beside = self._outcomes(np.asarray(y, dtype=np.float64), beside)
         noise, weight = self._known_noise(len(y))
         rows, counts = _counted_rows(sample_weight, X)
         if rows is not None:
-            X, y, weight = X[rows], y[rows], _taken(weight, rows)
+            X, y, weight, beside = X[rows], y[rows], _taken(weight, rows), _taken(beside, rows)
         # in one order whatever order they came in, so that not even rounding depends on it
-        order = np.lexsort((*(w for w in (counts, weight) if w is not None), y, *X.T[::-1]))
+        order = np.lexsort((*(w for w in (beside, counts, weight) if w is not None), y, *X.T[::-1]))
         X, y, weight, counts = X[order], y[order], _taken(weight, order), _taken(counts, order)
+        beside = _taken(beside, order)
         order = order if rows is None else rows[order]
-        prior, offset = self._statement(X, y, noise, counts)
+        noise = self._settled(noise, X, y, counts, beside, root)
+        prior, offset = self._statement(X, y, noise, counts, beside=beside)
         if counts is not None and prior.likelihood is not None and prior.likelihood.whole_weights:
             allowed = f"with {prior.likelihood.words} it must be whole numbers, of at most a million rows in all"
             raise _checks.fail("sample_weight", sample_weight, allowed)
+        self._check_noise(prior, y, weight)
         sampler_of(self.sampler).check(prior)
         for sentence in thin_data(X, y):
             warnings.warn(sentence, PorbnetWarning, stacklevel=3)
-        y -= offset
-        problem = replace(Problem.of(prior, X, y, weight, counts), order=order)  # of the rows as they were given
+        if prior.likelihood is None or prior.likelihood.additive:
+            y = y - offset
+            beside = None if beside is None else beside - offset
+        problem = Problem.of(prior, X, y, weight, counts, beside=beside)
+        problem = replace(problem, order=order)  # of the rows as they were given
         return self._begin(problem, offset, root)
 
     def _begin(
@@ -269,22 +320,34 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> PoRBNetRegressor:
         """Run the chains, from their checkpoints if there are any, and keep what they drew."""
         sampler = sampler_of(self.sampler)
-        sweeps = (int(self.n_warmup), int(self.n_draws), int(self.thin))
+        asked = None if isinstance(self.n_draws, str) else int(self.n_draws)
+        sweeps = (int(self.n_warmup), asked or FIRST_DRAWS, int(self.thin))
         makers = [functools.partial(sampler.make_chain, problem, seed, *sweeps) for seed in root.spawn(self.n_chains)]
+        trust, began = Trust(problem, offset, self._described_place, asked, sweeps[0], sweeps[2]), time.monotonic()
+        running: dict[str, Any] = {
+            "n_jobs": self._jobs(self.n_chains), "progress": self.progress, "cold": sampler.is_cold, "keeper": keeper,
+        }  # fmt: skip
         with _held(keeper):
-            results = run_chains(makers, self._jobs(self.n_chains), self.progress, sampler.is_cold, keeper)
+            if asked is None:
+                rounds = Rounds(sweeps[0], sweeps[1] * sweeps[2], self._seconds())
+                run = run_in_rounds(makers, rounds, trust.judge, **running)
+            else:
+                run = run_chains(makers, **running, max_seconds=self._seconds())
         # only now, so that an interrupted second fit leaves the first one whole
         self.prior_, self.offset_ = problem.prior, offset
-        self.posterior_ = Posterior(problem, results, offset)
-        self.diagnostics_: Diagnostics = diagnose(self.posterior_)
-        if not self.diagnostics_.converged:
+        self._run_ended_early, self._out_of_time = run.interrupted, run.out_of_time
+        self.posterior_, self.diagnostics_ = trust.conclude(run, time.monotonic() - began)
+        if not self.diagnostics_.predictions_converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         if not problem.has_all_rows:
             warn_if_sharp(self)
-        if np.median(self.posterior_.draws.values[:, 0]) < _LEAST_NOISE:
+        warn_of_weights(self.posterior_)
+        if hint := noise_hint(self):
+            warnings.warn(hint, NoiseWarning, stacklevel=3)
+        if np.median(self.posterior_.draws.values[:, 0]) < 2.0 * LEAST_NOISE:
             warnings.warn(
-                "the noise is below a thousandth of the spread of y, where rounding makes the number of units "
-                "approximate (f is not affected): state a larger noise if the width matters",
+                "the noise is as small as it can be, a hundred-thousandth of the spread of y: the outputs look exact; "
+                "state a noise if they are not",
                 PorbnetWarning,
                 stacklevel=3,
             )
@@ -299,13 +362,43 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         parameters, dates = self.get_params(deep=False), getattr(self, "dates_", None)
         if dates is not None:  # files hold numbers
             parameters |= in_numbers(self.lengthscale, self.region, dates)
-        return Start(parameters, problem, offset, names, getattr(self, "labels_", None), dates)
+        labels, choice = getattr(self, "labels_", None), getattr(self, "noise_choice_", None)
+        kind, of_class = type(self)._stored_as, getattr(self, "class_", None)
+        return Start(parameters, problem, offset, names, labels, dates, kind, of_class, choice)
 
     def _remember_dates(self, calendars: Calendars | None) -> None:
         if calendars is not None:
             self.dates_ = calendars
         elif hasattr(self, "dates_"):
             del self.dates_
+
+    def _remember_choice(self, choice: NoiseChoice | None) -> None:
+        if choice is not None:
+            self.noise_choice_ = choice
+        elif hasattr(self, "noise_choice_"):
+            del self.noise_choice_
+
+    def _settled(
+        self, noise: Any, X: FloatArray, y: FloatArray, counts: FloatArray | None, beside: FloatArray | None,
+        root: np.random.SeedSequence,
+    ) -> Any:  # fmt: skip
+        """The noise as it is stated, or as it is chosen."""
+        auto = isinstance(noise, str) and noise == AUTO
+        if auto and beside is not None:
+            raise _checks.fail("noise", noise, "with censored outputs it must be 'learned', a number or its law")
+        choice = choose_noise(self, X, y, counts, root) if auto else None
+        self._remember_choice(choice)
+        return noise if choice is None else choice.noise
+
+    def _seconds(self) -> float | None:
+        """The time that sampling may take."""
+        if isinstance(self.max_seconds, str):
+            return MAX_SECONDS if isinstance(self.n_draws, str) else None
+        return self.max_seconds
+
+    def _described_place(self, point: FloatArray) -> str:
+        """A point of the input by name, dates as dates."""
+        return place_in_words(self, point)
 
     def _jobs(self, most: int) -> int | None:
         """Jobs that there is work for: a thread each would be made of a million."""
@@ -314,14 +407,24 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_running(self) -> None:
         """The parameters that say how to run, and words that say what to fit."""
         noises = sorted(kind.word for kind in registered().values() if kind.word)
-        words = {"lengthscale": LEARNED, "amplitude": ("learned",), "noise": ("learned", *noises)}
+        words = {"lengthscale": LEARNED, "amplitude": ("learned",), "trend": ("linear",)}
+        words["noise"] = ("learned", AUTO, *noises)
         for name in _STATEMENTS:
             value = getattr(self, name)
             if isinstance(value, str):
                 _checks.choice(name, value, words.get(name, ("auto",)))
         sampler_of(self.sampler)
-        for name in ("n_chains", "n_draws", "thin"):
+        _checks.choice("outcome", self.outcome, OUTCOMES)
+        for name in ("n_chains", "thin"):
             _checks.count(name, getattr(self, name))
+        if isinstance(self.n_draws, str):
+            _checks.choice("n_draws", self.n_draws, ("auto",))
+        else:
+            _checks.count("n_draws", self.n_draws)
+        if isinstance(self.max_seconds, str):
+            _checks.choice("max_seconds", self.max_seconds, ("auto",))
+        elif self.max_seconds is not None:
+            _checks.number("max_seconds", self.max_seconds)
         _checks.count("n_warmup", self.n_warmup, minimum=0)
         jobs = self.n_jobs
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
@@ -337,6 +440,13 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise _checks.fail("checkpoint", self.checkpoint, allowed)
         _checks.number("checkpoint_seconds", self.checkpoint_seconds, inclusive=True)
 
+    def _check_noise(self, prior: Prior, y: FloatArray, weight: FloatArray | None) -> None:
+        """A stated noise must be one that rounding leaves a meaning."""
+        least, spread = LEAST_NOISE * float(np.std(y)), math.sqrt(1.0 if weight is None else float(weight.max()))
+        if isinstance(prior.noise, int | float) and prior.noise < least * spread:
+            allowed = f"it must be at least {least:.3g}, 1e-5 of the spread of y: below it rounding decides"
+            raise _checks.fail("noise", self.noise if self.prior is None else prior.noise, allowed)
+
     def _known_noise(self, n_points: int) -> tuple[Any, FloatArray | None]:
         """Known noise per observation as one number and weights; anything else as it is, without weights."""
         noise: Any = self.noise
@@ -349,15 +459,20 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         typical = float(np.sqrt(np.mean(sd**2)))
         return typical, (typical / sd) ** 2
 
+    def _outcomes(self, y: FloatArray, beside: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Outputs as they are fitted, and what is known of each row beside them."""
+        return fitted_outputs(self.outcome, y, beside)
+
     def _statement(
-        self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None, scales: Scales | None = None
-    ) -> tuple[Prior, float]:
+        self, X: FloatArray, y: FloatArray, noise: Any, counts: FloatArray | None, scales: Scales | None = None,
+        beside: FloatArray | None = None,
+    ) -> tuple[Prior, float]:  # fmt: skip
         if self.prior is not None:
             if not isinstance(self.prior, Prior):
                 raise _checks.fail("prior", self.prior, "it must be a Prior")
             for name, default in _STATEMENTS.items():
                 value = getattr(self, name)
-                if not (isinstance(value, str) and value == default):
+                if not (value is default or (isinstance(value, str) and value == default)):
                     raise _checks.fail(name, value, "state it in prior=, or leave prior out")
             if self.prior.n_dims != X.shape[1]:
                 raise StatementError(
@@ -365,17 +480,20 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     "both must have the same number"
                 )
             self.prior.check(X)
-            return self.prior, 0.0
+            return stated_for(self.prior, self.outcome, beside is not None), 0.0
         stated = {name: getattr(self, name) for name in _STATEMENTS} | {"noise": noise}
         stated |= in_numbers(self.lengthscale, self.region, getattr(self, "dates_", None))
-        return default_prior(X, y, **stated, counts=counts, scales=scales)
+        prior, offset = default_prior(X, y, **stated, counts=counts, scales=scales)
+        return stated_for(prior, self.outcome, beside is not None), offset
 
     # --- predictions -------------------------------------------------------------------------------------------
 
     def _points(self, X: Any) -> FloatArray:
         check_is_fitted(self, "posterior_")
         X, _ = as_numbers(X, getattr(self, "dates_", None), fitted=True)
-        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        points = np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        tell_beyond(self, points)
+        return points
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, *, of: str = "y"
@@ -400,6 +518,11 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if return_std and return_cov:
             raise _checks.fail("return_cov", return_cov, "at most one of return_std and return_cov may be True")
         posterior = self.posterior_
+        if self.outcome == "positive":
+            if return_cov:
+                raise _checks.fail("return_cov", return_cov, "with outcome='positive' it must be False")
+            found = positive_moments(posterior, points, of, self._jobs(_MOST_JOBS))
+            return found if return_std else found[0]
         if not return_std and not return_cov:
             return posterior.mean(points)
         noise2 = posterior.noise_variance(points) if of == "y" else np.zeros(len(points))
@@ -424,7 +547,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.atleast_1d(_checks.real_array("q", q, allowed))
         if probabilities.ndim != 1 or np.any((probabilities <= 0) | (probabilities >= 1)):
             raise _checks.fail("q", q, allowed)
-        return self.posterior_.quantiles(points, probabilities, of, self._jobs(_MOST_JOBS))
+        found = self.posterior_.quantiles(points, probabilities, of, self._jobs(_MOST_JOBS))
+        return self.posterior_.problem.likelihood.natural(found)
 
     def predict_interval(self, X: Any, coverage: float = 0.9, *, of: str = "y") -> FloatArray:
         """Central interval of a new observation (or of f), shape (n_points, 2).
@@ -450,12 +574,38 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         values = _checks.real_array("y", y, f"it must be {len(points)} finite numbers, one per row of X").ravel()
         if len(values) != len(points):
             raise _checks.fail("y", y, f"it must be {len(points)} finite numbers, one per row of X")
+        if self.outcome == "positive" and np.any(values <= 0):
+            raise _checks.fail("y", y, "with outcome='positive' it must be above zero")
         return self.posterior_.log_density(points, values, self._jobs(_MOST_JOBS))
+
+    def predict_survival(self, X: Any, times: Any) -> FloatArray:
+        """Posterior predictive probability that a new output lies beyond each of some times.
+
+        Parameters
+        ----------
+        X : array of shape (n_points, n_features)
+        times : sequence of float
+            Of length n_times, in the units of the output.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_times)
+        """
+        points = self._points(X)
+        allowed = "it must be a sequence of finite numbers" + (" above 0" if self.outcome == "positive" else "")
+        check = _checks.positive_array if self.outcome == "positive" else _checks.real_array
+        at = np.atleast_1d(check("times", times, allowed))
+        if at.ndim != 1:
+            raise _checks.fail("times", times, allowed)
+        return survival(
+            self.posterior_, points, np.log(at) if self.outcome == "positive" else at, self._jobs(_MOST_JOBS)
+        )
 
     def sample_f(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """Functions from the posterior at points, shape (n_points, n_samples)."""
         points = self._points(X)
-        return self.sample_functions(_checks.count("n_samples", n_samples), random_state)(points).T
+        f = self.sample_functions(_checks.count("n_samples", n_samples), random_state)(points).T
+        return self.posterior_.problem.likelihood.natural(f)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: RandomState = 0) -> FloatArray:
         """New observations from the posterior predictive at points, shape (n_points, n_samples)."""
@@ -463,7 +613,7 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rng = generator(random_state)
         chosen = self.posterior_.choose(_checks.count("n_samples", n_samples), rng)
         f = self.posterior_.subset(chosen)(points).T
-        return np.asarray(f + self.posterior_.sample_errors(points, chosen, rng))
+        return self.posterior_.sample_outputs(points, f, chosen, rng)
 
     def sample_functions(self, n: int = 1, random_state: RandomState = 0) -> Networks:
         """Explicit networks from the posterior, callable anywhere and with gradients (for Thompson sampling)."""
@@ -565,9 +715,15 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "posterior_")
         if not isinstance(path, str | os.PathLike) or not str(path):
             raise _checks.fail("path", path, "it must be the name of a file")
-        from porbnet.storage.model import Saved, write_model
+        from porbnet.storage.model import write_models
 
-        write_model(path, Saved(self._start(self.posterior_.problem, self.offset_), self.posterior_, self.diagnostics_))
+        write_models(path, [self._saved()])
+
+    def _saved(self) -> Saved:
+        """The fit, for a file."""
+        from porbnet.storage.model import Saved
+
+        return Saved(self._start(self.posterior_.problem, self.offset_), self.posterior_, self.diagnostics_)
 
     def summary(self) -> str:
         """The fit in a few lines: verdict, width, lengthscale, noise, amplitude, diagnostics."""

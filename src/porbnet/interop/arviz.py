@@ -11,8 +11,9 @@ Groups and variables (dimensions besides chain and draw in brackets; obs_id is t
     prior                 the same variables as posterior, from the prior
     prior_predictive, posterior_predictive, log_likelihood      y [obs_id]
     observed_data         y (obs_id)
-    constant_data         X (obs_id, feature), row (obs_id), grid (place, feature), sample_weight (obs_id), and what was
-                          stated as known, by the names above
+    constant_data         X (obs_id, feature), row (obs_id), grid (place, feature), sample_weight (obs_id), exposure or
+                          other_end (of what is known within limits; obs_id), and what was stated as known, by the names
+                          above
     units                 a row per unit of every draw: chain, draw, lengthscale, weight (unit), center (unit, feature)
 
 Units are ragged, and their numbering within a draw means nothing: a table with a row per unit has no padding, and no
@@ -82,11 +83,11 @@ def to_arviz(
     def by_chain(values: Any) -> Any:
         return np.asarray(values).reshape(*shape, *np.shape(values)[1:])
 
-    errors = _errors(posterior, draws, rng)
+    replicates = _replicates(posterior, draws, found, rng)
     inside, constant = _unknown_and_known(posterior.problem, _posterior_variables(posterior, draws, places))
     groups: dict[str, dict[str, Any]] = {
         "posterior": {k: by_chain(v) for k, v in inside.items()},
-        "posterior_predictive": {"y": by_chain((posterior.subset(draws)(X) + errors)[:, order])},
+        "posterior_predictive": {"y": by_chain(replicates[:, order])},
         "log_likelihood": {"y": by_chain(log_likelihood(posterior, weights, draws)[:, order])},
         "sample_stats": {
             "lp": by_chain(log_density(posterior)[draws]),
@@ -95,7 +96,10 @@ def to_arviz(
         "observed_data": {"y": y[order]},
         "constant_data": {k: v[0] for k, v in constant.items()}
         | {"X": X[order], "row": found.rows[order], "grid": places}
-        | ({} if np.all(found.counts == 1.0) else {"sample_weight": found.counts[order]}),
+        | ({} if np.all(found.counts == 1.0) else {"sample_weight": found.counts[order]})
+        | (
+            {} if found.beside is None else {posterior.problem.likelihood.beside.replace(" ", "_"): found.beside[order]}
+        ),
     }
     if n_prior:
         drawn, outputs = _prior_variables(posterior, n_prior, places, found, rng)
@@ -104,7 +108,8 @@ def to_arviz(
     along = ["place"]
     dims: dict[str, list[str]] = {name: along for name in ("f", "lengthscale", "intensity", "noise_curve")}
     dims |= {"y": ["obs_id"], "X": ["obs_id", "feature"], "row": ["obs_id"], "grid": ["place", "feature"]}
-    dims |= {"sample_weight": ["obs_id"], "curve_lengthscale": ["feature"]}
+    dims |= {"curve_lengthscale": ["feature"], "slope": ["feature"]}
+    dims |= {name: ["obs_id"] for name in ("sample_weight", "exposure", "other_end")}
     coords: dict[str, Any] = {
         "place": places[:, 0] if places.shape[1] == 1 else np.arange(len(places)),
         "obs_id": np.arange(len(y)),
@@ -160,6 +165,7 @@ def _posterior_variables(
         "n_units": posterior.n_units[draws],
         **{p.name: posterior.parameter(p.name)[draws] for p in posterior.problem.parameters},
         "bias": posterior.bias[draws],
+        "slope": _rows(posterior.slopes, draws),
         "curve_variance": _rows(posterior.curve_variance, draws),
         "curve_lengthscale": _rows(posterior.curve_lengthscale, draws),
         "f": posterior.subset(draws)(places),
@@ -179,6 +185,7 @@ def _unknown_and_known(problem: Problem, variables: dict[str, Any]) -> tuple[dic
     intensity, process = problem.prior.intensity, problem.components[0].process
     unknown = {p.name: not p.known for p in problem.parameters} | {
         "bias": problem.prior.bias > 0,
+        "slope": problem.n_slopes > 0,
         "curve_variance": process is not None and process.variance_log_sd > 0,
         "curve_lengthscale": process is not None and len(process.lengthscales) > 1,
         "lengthscale": not intensity.known,
@@ -186,6 +193,8 @@ def _unknown_and_known(problem: Problem, variables: dict[str, Any]) -> tuple[dic
         "noise_curve": problem.likelihood.varies,
     }
     exists = {
+        "slope": problem.n_slopes > 0,
+        "noise": problem.likelihood.additive,
         "noise_curve": problem.likelihood.varies,
         "level": not intensity.known,
         "curve_variance": process is not None,
@@ -196,10 +205,12 @@ def _unknown_and_known(problem: Problem, variables: dict[str, Any]) -> tuple[dic
     return inside, known
 
 
-def _errors(posterior: Posterior, draws: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
-    """Errors of a replicate of every observation in some draws, shape (n_draws, n_points)."""
-    sd = noise_of_observations(posterior, draws)
-    return posterior.problem.likelihood.sample(sd, posterior.drawn.taken(draws), rng)
+def _replicates(
+    posterior: Posterior, draws: NDArray[np.int64], found: Observed, rng: np.random.Generator
+) -> FloatArray:
+    """A replicate of every observation in some draws, shape (n_draws, n_points)."""
+    f, sd = posterior.subset(draws)(found.X), noise_of_observations(posterior, draws)
+    return posterior.problem.likelihood.outputs(f, sd, posterior.drawn.taken(draws).at(found.beside), rng)
 
 
 def _prior_variables(
@@ -214,6 +225,7 @@ def _prior_variables(
         **drawn.drawn.values,
         "amplitude": drawn.amplitude,
         "bias": offset + drawn.networks.biases,
+        "slope": np.full(n, np.nan) if drawn.networks.trend is None else drawn.networks.trend.slopes,
         "level": drawn.level,
         "curve_variance": drawn.curve_variance,
         "curve_lengthscale": drawn.curve_lengthscale,
@@ -222,7 +234,8 @@ def _prior_variables(
         "intensity": intensity,
         "noise_curve": drawn.noise_at(places),
     }
-    return variables, offset + drawn.networks(found.X) + drawn.errors(found.X, rng) / found.known_root
+    f, sd = offset + drawn.networks(found.X), drawn.noise_at(found.X) / found.known_root
+    return variables, posterior.problem.likelihood.outputs(f, sd, drawn.drawn.at(found.beside), rng)
 
 
 def _acceptance(posterior: Posterior) -> Any:

@@ -137,6 +137,8 @@ class PoRBNetProba(BaseProbaRegressor):  # type: ignore[misc]
             _checks.count("n_components", self.n_components)
         if self.regressor is not None and not isinstance(self.regressor, PoRBNetRegressor):
             raise _checks.fail("regressor", self.regressor, "it must be a PoRBNetRegressor or None")
+        if self.regressor is not None and self.regressor.outcome != "real":
+            raise _checks.fail("regressor", self.regressor, "its outcome must be 'real': skpro has no other law for it")
         regressor = PoRBNetRegressor() if self.regressor is None else clone(self.regressor)
         self.regressor_ = regressor.fit(_numbers(X), y.to_numpy().ravel())
         self._y_columns = y.columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,12 @@ from scipy.special import expit
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.seeds import RandomState
-from porbnet.functions.network import Networks
+from porbnet.functions.network import Networks, Trend
 from porbnet.likelihood.base import Drawn, Mixture
 from porbnet.posterior import mixture
+from porbnet.posterior.beyond import Beyond
 from porbnet.posterior.cells import slices, tail, through_cells
+from porbnet.posterior.drawn_moments import DrawnMoments
 from porbnet.posterior.function_moments import FunctionMoments, Rows, table_length
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
@@ -60,10 +62,13 @@ class Posterior:
     def __init__(self, problem: Problem, results: list[ChainResult], offset: float = 0.0) -> None:
         self.problem = problem
         self.offset = offset
+        self.weights_k: float | None = None  # of draws that were weighed (`posterior.reweighing`)
         self.n_chains = len(results)
         self.n_draws_per_chain = len(results[0].draws)
         self.draws = ChainDraws.joined([r.draws for r in results], problem.scaling.n_dims)
-        self.moments = FunctionMoments(problem, self.draws)
+        kind = FunctionMoments if problem.likelihood.integrates else DrawnMoments
+        self.moments = kind(problem, self.draws)
+        self.beyond = Beyond(self)
         # once in memory: the chains' own draws are parts of these
         starts = [i * self.n_draws_per_chain for i in range(self.n_chains)]
         self.results = [
@@ -109,9 +114,26 @@ class Posterior:
         return Drawn(values, self.draws.kept, self.problem.prior.region)
 
     @property
+    def training_outputs(self) -> FloatArray:
+        """Observed outputs in the order of the problem's rows, in the units of the data."""
+        outputs = self.problem.training_outputs
+        likelihood = self.problem.likelihood
+        return likelihood.natural(self.offset + outputs) if likelihood.additive else outputs
+
+    @property
     def bias(self) -> FloatArray:
         """Bias of each draw, shape (n_draws,), in the units of the output."""
         return self.offset + self.draws.biases * self.problem.scaling.y_scale
+
+    @property
+    def slopes(self) -> FloatArray | None:
+        """Slopes of the straight line in f in every draw, shape (n_draws, n_dims); None without a trend.
+
+        In units of the output per unit of the input.
+        """
+        if not self.draws.slopes.shape[1]:
+            return None
+        return np.asarray(self.draws.slopes * self.problem.scaling.y_scale / self.problem.scaling.divisor)
 
     @property
     def log_likelihood(self) -> FloatArray:
@@ -120,8 +142,11 @@ class Posterior:
 
     @property
     def networks(self) -> Networks:
-        """Every draw as an explicit network, callable and with gradients, in the units of the data."""
-        return self._networks(self.draws.weights, self.draws.biases)
+        """Every draw as an explicit network, callable and with gradients, in the units of the data.
+
+        Beyond the region each has further units, from the prior.
+        """
+        return replace(self._networks(self.draws.weights, self.draws.biases), further=self.beyond.units)
 
     @property
     def mean_networks(self) -> Networks:
@@ -139,6 +164,7 @@ class Posterior:
             weights * scaling.y_scale,
             self.offset + biases * scaling.y_scale,
             self.problem.prior.anisotropy,
+            trend=None if self.slopes is None else Trend(self.slopes, self.problem.prior.middle),
         )
 
     def f(self, X: Any) -> FloatArray:
@@ -212,6 +238,16 @@ class Posterior:
         """Errors of new observations at points for some draws, shape (n_points, len(rows))."""
         return self.problem.likelihood.sample(self.noise_at(X, rows), self.drawn.taken(rows), rng).T
 
+    def sample_outputs(
+        self, X: Any, f: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator, beside: FloatArray | None = None
+    ) -> FloatArray:
+        """New observations at points for some draws, given their f, shape (n_points, len(rows)).
+
+        beside : (n_points,) what is known of each point beside its output, as the likelihood says
+        """
+        drawn = self.drawn.taken(rows).at(beside)
+        return self.problem.likelihood.outputs(f.T, self.noise_at(X, rows), drawn, rng).T
+
     # --- Rao-Blackwellised moments of f ------------------------------------------------------------------------
 
     def mean(self, X: Any) -> FloatArray:
@@ -227,7 +263,7 @@ class Posterior:
         points = _checks.points("X", X, self.n_dims)
         mean, variance = self.moments.mean_and_variance(self._standard(points), n_jobs)
         scale = self.problem.scaling.y_scale
-        return self.offset + mean * scale, variance * scale**2
+        return self.offset + mean * scale, variance * scale**2 + self.beyond.variance(points)
 
     def f_moments(self, X: Any, n_jobs: int | None = None) -> Iterator[tuple[Rows, FMoments]]:
         """Mean and variance of f given each draw's units, in chunks of points: pairs (rows of X, moments).
@@ -241,7 +277,8 @@ class Posterior:
             mean *= scale
             mean += self.offset
             variance *= scale**2
-            yield rows, FMoments(mean, variance)
+            more = self.beyond.table(points[rows])
+            yield rows, FMoments(mean, variance if more is None else variance + more)
 
     def predictive(self, X: Any, of: str = "y", n_jobs: int | None = None) -> Iterator[tuple[Rows, Mixture]]:
         """The posterior predictive of y (or of f) as Gaussian mixtures, in chunks: pairs (rows of X, mixture).
@@ -275,15 +312,48 @@ class Posterior:
         def is_smooth(values: FloatArray) -> bool:
             return bool(np.all(tail(values[:-1], self.n_dims) <= _ROUGHEST * values[-1].min()))
 
-        return through_cells(self.moments.layout(self._standard(points)), len(q) + 1, compute, is_smooth)[:-1].T
+        result, free = np.empty((len(points), len(q))), self.beyond.free(points)
+        inside, outside = np.flatnonzero(~free), np.flatnonzero(free)
+        if len(inside):
+            found = self.moments.layout(self._standard(points[inside]))
+            result[inside] = through_cells(found, len(q) + 1, compute, is_smooth)[:-1].T
+        if len(outside):  # far away moments are smooth on other scales than those of the units that are there
+            result[outside] = compute(self._standard(points[outside]))[:-1].T
+        return result
 
-    def log_density(self, X: Any, y: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """Log posterior predictive density of an observation at each point, shape (n_points,)."""
+    def averages(
+        self, X: Any, compute: Callable[[FMoments], FloatArray], n_functions: int, n_jobs: int | None = None
+    ) -> FloatArray:
+        """Averages over draws of functions of f's moments that are smooth, shape (n_functions, n_points), to 1e-8.
+
+        compute : takes moments to values averaged over draws, shape (n_functions, n_points)
+        """
+        points = _checks.points("X", X, self.n_dims)
+
+        def at(u: FloatArray) -> FloatArray:
+            found = np.empty((n_functions, len(u)))
+            for rows, moments in self.f_moments(self.problem.scaling.centers(u), n_jobs):
+                found[:, rows] = compute(moments)
+            return found
+
+        def is_smooth(values: FloatArray) -> bool:
+            return bool(np.all(tail(values, self.n_dims) <= _ROUGHEST * np.abs(values).max(axis=1)))
+
+        return through_cells(self.moments.layout(self._standard(points)), n_functions, at, is_smooth)
+
+    def log_density(
+        self, X: Any, y: FloatArray, n_jobs: int | None = None, beside: FloatArray | None = None
+    ) -> FloatArray:
+        """Log posterior predictive density of an observation at each point, shape (n_points,).
+
+        beside : (n_points,) what is known of each point beside its output, as the likelihood says
+        """
         points = _checks.points("X", X, self.n_dims)
         likelihood, drawn, result = self.problem.likelihood, self.drawn, np.empty(len(points))
         for rows, moments in self.f_moments(points, n_jobs):
             sd = likelihood.sd_at(drawn, points[rows])
-            terms = likelihood.log_integrated(y[rows], moments.mean, moments.variance, sd, drawn)
+            given = drawn if beside is None else drawn.at(beside[rows])
+            terms = likelihood.log_integrated(y[rows], moments.mean, moments.variance, sd, given)
             result[rows] = mixture.log_mean_exp(terms)
         return result
 
@@ -369,7 +439,9 @@ class Posterior:
     def covariance(self, X: Any) -> FloatArray:
         """Posterior covariance of f between points, shape (n_points, n_points)."""
         points = _checks.points("X", X, self.n_dims)
-        return self.moments.covariance(self._standard(points)) * self.problem.scaling.y_scale**2
+        covariance = self.moments.covariance(self._standard(points)) * self.problem.scaling.y_scale**2
+        more = self.beyond.covariance(points)
+        return covariance if more is None else covariance + more
 
     def choose(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Rows of n draws chosen at random, without repeats as long as there are enough."""

@@ -60,9 +60,14 @@ def learned(posterior: Posterior) -> list[Learned]:
     rows = [
         Learned.of("width", "width (units)", posterior.n_units),
         Learned.of("lengthscale", "lengthscale", posterior.lengthscale(places), varies=True),
-        Learned.of("noise", likelihood.title, posterior.noise_at(places), varies=True),
-        Learned.of("amplitude", "amplitude", posterior.amplitude),
     ]
+    if likelihood.additive:
+        rows.append(Learned.of("noise", likelihood.title, posterior.noise_at(places), varies=True))
+    rows.append(Learned.of("amplitude", f"amplitude{likelihood.unit}", posterior.amplitude))
+    slopes = posterior.slopes
+    for d in range(0 if slopes is None else posterior.n_dims):
+        number = "" if posterior.n_dims == 1 else f" {d + 1}"
+        rows.append(Learned.of(f"slope{number}".replace(" ", "_"), f"slope{number}", slopes[:, d]))  # type: ignore[index]
     for parameter in likelihood.parameters()[1:]:
         if not parameter.known:
             title = _TITLES.get(parameter.name, parameter.name)
@@ -72,4 +77,4 @@ def learned(posterior: Posterior) -> list[Learned]:
     return rows
 
 
-FIRST = ("width", "lengthscale", "noise", "amplitude")  # what every fit has
+FIRST = ("width", "lengthscale", "noise", "amplitude")  # what every fit has, but for the noise of labels and counts

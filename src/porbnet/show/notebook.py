@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import html
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from porbnet.plot.chances import rate
 from porbnet.plot.fits import fit
 from porbnet.plot.maps import maps
 from porbnet.plot.partial import partial_dependence
@@ -42,6 +43,16 @@ def describe(model: PoRBNetRegressor) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _of_counts(model: Any, X: Any, y: Any, exposure: Any, shown: slice, figure: Any) -> str:
+    """Rate of counts with one input, else what log rates or log-odds do along each; returns what is to be seen."""
+    if X.shape[1] == 1 and hasattr(model, "pit"):
+        rate(model, X, y, figure.add_subplot(), exposure=None if exposure is None else exposure[shown])
+        return "rate with its interval, and the counts"
+    first = list(range(min(X.shape[1], _MOST_INPUTS)))
+    partial_dependence(model, axes=figure.subplots(1, len(first), sharey=True, squeeze=False)[0], inputs=first)
+    return "what f does along each input on average, with bands"
+
+
 def _picture(model: PoRBNetRegressor) -> str:
     """The fit, maps or partial dependence as an inline image; nothing without matplotlib."""
     try:
@@ -54,7 +65,10 @@ def _picture(model: PoRBNetRegressor) -> str:
     shown, n_dims = slice(None, None, -(-len(y) // _MOST_SHOWN)), X.shape[1]
     figure = Figure(figsize=_SIZES.get(n_dims, _SIZES[3]), layout="constrained")
     FigureCanvasAgg(figure)
-    if n_dims == 1:
+    problem = model.posterior_.problem
+    if not problem.likelihood.additive:
+        words = _of_counts(model, X[shown], y[shown], problem.beside_rows, shown, figure)
+    elif n_dims == 1:
         low, high = float(X.min()), float(X.max())
         grid = np.linspace(low, high, _PLACES) if high > low else None
         fit(model, X[shown], y[shown], figure.add_subplot(), grid=grid)

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from porbnet.estimators.names import date_sentences, lengthscale_unit
+from porbnet.estimators.noise_choice import noise_sentences
 from porbnet.posterior.record import learned
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def summarize(model: PoRBNetRegressor) -> str:
             f"{diagnostics.verdict}",
             _LONGEST,
         ),
+        *(line for sentence in noise_sentences(model) for line in textwrap.wrap(sentence, _LONGEST)),
         "",
     ]
     rows = learned(posterior)

@@ -2,7 +2,9 @@
 
     fit.npz                  what the fit started from, and its seed: written once, before sampling
     chain1-draws-00001.npz   draws of chain 1, one file per checkpoint: each is written once and never touched again
-    chain1-state.npz         where chain 1 stands, and how many of these files count: written last, in one go
+    chain1-state.npz         where chain 1 stands, and which of these files count: written last, in one go
+
+A chain that has thinned out its draws begins anew with the next number; what came before goes when that is on disk.
 
 Whenever the process dies, the state on disk is a whole one and every file it counts is there. A file of draws that no
 state counts yet is written over by the next run.
@@ -17,7 +19,7 @@ import time
 import warnings
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,9 +32,9 @@ from porbnet.sampling.soundness import check_snapshot
 from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode_seed, encode_seed
 from porbnet.storage.model import read_draws
-from porbnet.storage.start import Start, read_start, start_header
+from porbnet.storage.start import Known, Start, read_start, start_header
 
-VERSION = 2
+VERSION = 3
 _FIT, _STATE, _DRAWS = "porbnet checkpoint", "porbnet chain", "porbnet draws"
 
 
@@ -58,21 +60,32 @@ class Checkpoint:
         """The folder."""
         return str(self.folder)
 
-    def recorder(self, index: int) -> ChainFiles:
+    def recorder(self, index: int, written: Written | None = None) -> ChainFiles:
         """The files of chain number `index`."""
-        return ChainFiles(self.folder, index, self.problem, self.every)
+        return ChainFiles(self.folder, index, self.problem, self.every, written)
+
+
+class Written(NamedTuple):
+    """Files of draws that count: the number of the first, the draws in each, and the sweeps per draw."""
+
+    first: int = 1
+    lengths: tuple[int, ...] = ()
+    thin: int = 0
 
 
 class ChainFiles:
     """The checkpoint of one chain.
 
     failure : why the last one could not be written; empty if it was
+    written : what is on disk
     """
 
-    def __init__(self, folder: Path, index: int, problem: Problem, every: float) -> None:
+    def __init__(
+        self, folder: Path, index: int, problem: Problem, every: float, written: Written | None = None
+    ) -> None:
         self.folder, self.name, self.problem, self.every = folder, f"chain{index + 1}", problem, every
         self.failure = ""
-        self._lengths: list[int] = []  # draws in each file that counts
+        self.written = Written() if written is None else written
         self._written = time.monotonic()
 
     def _state_path(self) -> Path:
@@ -87,11 +100,12 @@ class ChainFiles:
         if not path.exists():
             return 0.0
         found = archive.read(path, _STATE, VERSION)
-        lengths, seconds = found.header.get("lengths"), found.header.get("seconds")
+        first, lengths, seconds = (found.header.get(name) for name in ("first", "lengths", "seconds"))
         sound = isinstance(lengths, list) and all(type(n) is int and 0 < n < 2**53 for n in lengths)
+        sound = sound and type(first) is int and 0 < first < 2**53
         if not sound or not isinstance(seconds, int | float) or not 0 <= seconds < 1e15:
             raise ModelFileError(f"{str(path)!r} is refused: it does not say which draws belong to it")
-        pieces = [self._piece(number, length) for number, length in enumerate(lengths or [], start=1)]
+        pieces = [self._piece(number, length) for number, length in enumerate(lengths or [], start=first or 1)]
         draws = ChainDraws.joined(pieces, self.problem.scaling.n_dims)
         try:
             if isinstance(chain, BaseChain):
@@ -100,7 +114,7 @@ class ChainFiles:
             chain.restore(found.arrays, draws)
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError) as error:
             raise ModelFileError(f"{str(path)!r} is refused: it is not the state of this chain ({error})") from error
-        self._lengths = list(lengths or [])
+        self.written = Written(first or 1, tuple(lengths or ()), chain.thin)
         return float(seconds)
 
     def _piece(self, number: int, length: int) -> ChainDraws:
@@ -120,18 +134,25 @@ class ChainFiles:
 
     def store(self, chain: Chain, seconds: float) -> None:
         """Write draws made since the last checkpoint, then the state. A failure is noted, and tried again when due."""
+        old = self.written
+        if chain.thin == old.thin or not old.lengths:
+            first, lengths = old.first, old.lengths
+        else:
+            first, lengths = old.first + len(old.lengths), ()
         try:
-            new = chain.draws().after(sum(self._lengths))
-            lengths = [*self._lengths, len(new)] if len(new) else self._lengths
+            new = chain.draws().after(sum(lengths))
             if len(new):
+                lengths = (*lengths, len(new))
                 arrays = {f"draws.{name}": array for name, array in vars(new).items()}
-                archive.write(self._draws_path(len(lengths)), _DRAWS, VERSION, {}, arrays)
-            header = {"lengths": lengths, "seconds": float(seconds)}
+                archive.write(self._draws_path(first + len(lengths) - 1), _DRAWS, VERSION, {}, arrays)
+            header = {"first": first, "lengths": list(lengths), "seconds": float(seconds)}
             archive.write(self._state_path(), _STATE, VERSION, header, chain.snapshot())
         except StorageError as error:
             self.failure = str(error)
         else:
-            self._lengths, self.failure = lengths, ""
+            self.written, self.failure = Written(first, lengths, chain.thin), ""
+            for number in range(old.first, first):
+                self._draws_path(number).unlink(missing_ok=True)
         self._written = time.monotonic()
 
 
@@ -158,16 +179,7 @@ def begin(
         If it cannot be made or written to, or a process works on what is to be replaced.
     """
     place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        occupied = (place / "fit.npz").exists() or any(place.glob("chain*.npz"))
-    except OSError as error:
-        raise StorageError(f"checkpoint={str(place)!r} could not be made: {archive.reason(error)}") from error
-    if occupied and not replace:
-        raise StatementError(
-            f"checkpoint={str(place)!r} holds a checkpoint already: it must be a new folder; "
-            f"porbnet.resume({str(place)!r}) goes on with what is there"
-        )
+    occupied = require_new(place, replace)
     arrays: Arrays = {}
     header = {"start": start_header(start, arrays), "seed": encode_seed(root), "software": _software()}
     with locked(place) if occupied else contextlib.nullcontext():
@@ -182,6 +194,25 @@ def begin(
     return Checkpoint(place, start.problem, every)
 
 
+def require_new(folder: str | os.PathLike[str], replace: bool = False) -> bool:
+    """Make the folder; an error if that cannot be, or if it holds a checkpoint that is not to be replaced.
+
+    Returns whether it holds one.
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        occupied = (place / "fit.npz").exists() or any(place.glob("chain*.npz"))
+    except OSError as error:
+        raise StorageError(f"checkpoint={str(place)!r} could not be made: {archive.reason(error)}") from error
+    if occupied and not replace:
+        raise StatementError(
+            f"checkpoint={str(place)!r} holds a checkpoint already: it must be a new folder; "
+            f"porbnet.resume({str(place)!r}) goes on with what is there"
+        )
+    return occupied
+
+
 def discard(folder: str | os.PathLike[str]) -> None:
     """Remove a checkpoint that is not needed any more, unless a process works on it."""
     if Path(folder).is_dir():
@@ -190,9 +221,9 @@ def discard(folder: str | os.PathLike[str]) -> None:
 
 
 def reopen(
-    folder: str | os.PathLike[str], known: set[str], every: float | None = None
+    folder: str | os.PathLike[str], known: Known, every: float | None = None
 ) -> tuple[Start, np.random.SeedSequence, Checkpoint]:
-    """What a fit started from, its seed, and its checkpoint; `known` are the names of the estimator's parameters."""
+    """What a fit started from, its seed, and its checkpoint; `known` are the names of each estimator's parameters."""
     place = Path(folder)
     if not (place / "fit.npz").exists():
         raise StorageError(f"{str(place)!r} holds no checkpoint: there is no fit.npz in it")

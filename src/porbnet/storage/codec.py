@@ -115,6 +115,7 @@ def encode_prior(prior: Prior, arrays: Arrays) -> dict[str, Any]:
         "bias": prior.bias,
         "noise": encode(prior.noise, arrays),
         "region": prior.region.bounds.tolist(),
+        **({} if prior.trend is None else {"trend": encode(prior.trend, arrays)}),
     }
 
 
@@ -199,7 +200,7 @@ def guarded(what: str, make: Callable[[], Any]) -> Any:
 def decode_prior(stated: Any, arrays: Arrays) -> Prior:
     """A whole statement, checked as one that a user makes."""
     names = {"s0", "intensity", "anisotropy", "amplitude", "bias", "noise", "region"}
-    if not isinstance(stated, dict) or set(stated) != names:
+    if not isinstance(stated, dict) or set(stated) - {"trend"} != names:
         raise ModelFileError("its header has no prior")
 
     def make() -> Prior:
@@ -212,7 +213,7 @@ def decode_prior(stated: Any, arrays: Arrays) -> Prior:
         prior = Prior.__new__(Prior)
         prior._state(
             _checks.positive("s0", parts["s0"]), parts["intensity"], anisotropy, parts["amplitude"], parts["bias"],
-            parts["noise"], region,
+            parts["noise"], region, parts.get("trend"),
         )  # fmt: skip
         return prior
 

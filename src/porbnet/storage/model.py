@@ -18,13 +18,19 @@ from porbnet.sampling.problem import Problem
 from porbnet.sampling.soundness import check_draws
 from porbnet.storage import archive
 from porbnet.storage.codec import Arrays, decode, encode
-from porbnet.storage.start import PER_ROW, Start, read_start, start_header
+from porbnet.storage.start import PER_ROW, Known, Start, read_start, start_header
 
-KIND, VERSION = "porbnet model", 2
+KIND, VERSION = "porbnet model", 3
+_MOST_FITS = 1000
 _FIELDS = tuple(f.name for f in dataclasses.fields(ChainDraws))
 _CHAIN = ("acceptance", "n_forced", "drift", "seconds")
 _ARRAYS = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _FIELDS)}
-_DRAWS_1 = (*(n for n in _FIELDS if n not in ("curves", "kept", "owner")), "intensity_z", "noise_z", "row_weight")
+_DRAWS_1 = (
+    *(n for n in _FIELDS if n not in ("curves", "kept", "owner", "slopes")),
+    "intensity_z",
+    "noise_z",
+    "row_weight",
+)
 _ARRAYS_1 = {"X", "y", "order", *PER_ROW, *(f"draws.{name}" for name in _DRAWS_1)}
 
 
@@ -37,8 +43,18 @@ class Saved:
     diagnostics: Diagnostics
 
 
-def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a model file, whole or not at all."""
+def write_models(path: str | os.PathLike[str], saved: list[Saved]) -> None:
+    """Write a model file, of one fit or (a classifier's) several, whole or not at all."""
+    parts = [_parts(one) for one in saved]
+    if len(parts) == 1:
+        archive.write(path, KIND, VERSION, *parts[0])
+        return
+    arrays = {f"fit{i}.{name}": array for i, (_, own) in enumerate(parts) for name, array in own.items()}
+    archive.write(path, KIND, VERSION, {"fits": [header for header, _ in parts]}, arrays)
+
+
+def _parts(saved: Saved) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of one fit."""
     arrays: Arrays = {}
     header = start_header(saved.start, arrays)
     results, diagnostics = saved.posterior.results, saved.diagnostics
@@ -55,28 +71,58 @@ def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
         for r in results
     ]
     header["diagnostics"] = {
-        "rows": [[encode(v, arrays) for v in dataclasses.astuple(r)] for r in diagnostics.rows],
+        "rows": [
+            [v if isinstance(v, str) else encode(v, arrays) for v in dataclasses.astuple(r)] for r in diagnostics.rows
+        ],
         "acceptance": {k: encode(v, arrays) for k, v in diagnostics.acceptance.items()},
         "n_forced": int(diagnostics.n_forced),
         "converged": bool(diagnostics.converged),
+        "predictions_converged": bool(diagnostics.predictions_converged),
         "verdict": diagnostics.verdict,
     }
-    archive.write(path, KIND, VERSION, header, arrays)
+    return header, arrays
 
 
-def read_model(path: str | os.PathLike[str], known: set[str]) -> Saved:
-    """Read a model file; `known` are the names of the estimator's parameters."""
+def read_models(path: str | os.PathLike[str], known: Known) -> list[Saved]:
+    """Read a model file, of one fit or several; `known` are the names of each estimator's parameters."""
     found = archive.read(path, KIND, VERSION)
     try:
-        _check_names(found.arrays, found.version)
-        start = read_start(found.header, found.arrays, known)
-        arrays = found.arrays if found.version > 1 else _of_version_1(found.arrays, start.problem)
-        if found.version > 1 and found.header.get("values") != [p.name for p in start.problem.parameters]:
-            raise ModelFileError("its draws are of other parameters than its statement has")
-        results = _results(found.header.get("chains"), arrays, start.problem)
-        diagnostics = _diagnostics(found.header.get("diagnostics"))
+        if "fits" not in found.header:
+            return [_read(found.header, found.arrays, found.version, known)]
+        headers = found.header["fits"]
+        if (
+            not isinstance(headers, list)
+            or not 2 <= len(headers) <= _MOST_FITS
+            or not all(isinstance(h, dict) for h in headers)
+        ):
+            raise ModelFileError("its header does not describe its fits")
+        saved = []
+        for i, header in enumerate(headers):
+            prefix = f"fit{i}."
+            own = {name.removeprefix(prefix): a for name, a in found.arrays.items() if name.startswith(prefix)}
+            saved.append(_read(header, own, found.version, known))
+        if sum(len(_names_of(found.arrays, i)) for i in range(len(headers))) != len(found.arrays):
+            raise ModelFileError("it has arrays that belong to none of its fits")
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)!r} is refused: {error}") from error
+    return saved
+
+
+def _names_of(arrays: Arrays, fit: int) -> list[str]:
+    return [name for name in arrays if name.startswith(f"fit{fit}.")]
+
+
+def _read(header: dict[str, Any], arrays: Arrays, version: int, known: Known) -> Saved:
+    """One fit from its header and arrays."""
+    _check_names(arrays, version)
+    start = read_start(header, arrays, known)
+    if version > 1 and header.get("values") != [p.name for p in start.problem.parameters]:
+        raise ModelFileError("its draws are of other parameters than its statement has")
+    arrays = arrays if version > 1 else _of_version_1(arrays, start.problem)
+    if version < 3:  # there was no trend
+        arrays = arrays | {"draws.slopes": np.empty((len(arrays.get("draws.counts", ())), 0))}
+    results = _results(header.get("chains"), arrays, start.problem)
+    diagnostics = _diagnostics(header.get("diagnostics"))
     return Saved(start, Posterior(start.problem, results, start.offset), diagnostics)
 
 
@@ -140,6 +186,7 @@ def read_draws(arrays: Arrays, problem: Problem, prefix: str = "draws.") -> Chai
     n_kept = len(problem.errors().kept)  # type: ignore[attr-defined]
     columns = {
         "values": (len(problem.parameters),), "curves": (n_coefficients,), "kept": (n_kept,),
+        "slopes": (problem.n_slopes,),
         "centers": (problem.most_dims,),
     }  # fmt: skip
     for name, array in found.items():
@@ -161,17 +208,23 @@ def read_draws(arrays: Arrays, problem: Problem, prefix: str = "draws.") -> Chai
 
 def _diagnostics(stated: Any) -> Diagnostics:
     names = {"rows", "acceptance", "n_forced", "converged", "verdict"}
-    if not isinstance(stated, dict) or set(stated) != names or not isinstance(stated["rows"], list):
+    if not isinstance(stated, dict) or not names <= set(stated) <= names | {"predictions_converged"}:
         raise ModelFileError("its header has no diagnostics")
-    rows = []
-    for row in stated["rows"]:
-        if not isinstance(row, list) or len(row) != len(dataclasses.fields(Row)) or not isinstance(row[0], str):
+    rows: list[Row] = []
+    for row in stated["rows"] if isinstance(stated["rows"], list) else [None]:
+        parts: list[Any] = row if isinstance(row, list) else []
+        if len(parts) == len(dataclasses.fields(Row)) - 1:  # labels came later
+            parts = [*parts, ""]
+        if len(parts) != len(dataclasses.fields(Row)) or not all(isinstance(parts[i], str) for i in (0, -1)):
             raise ModelFileError("its diagnostics have a row that is none")
-        rows.append(Row(row[0], *(_real("diagnostics", v) for v in row[1:])))
-    if not rows or not isinstance(stated["converged"], bool) or not isinstance(stated["verdict"], str):
+        mean, sd, mcse, rhat, bulk, tail = (_real("diagnostics", v) for v in parts[1:-1])
+        rows.append(Row(parts[0], mean, sd, mcse, rhat, bulk, tail, parts[-1]))
+    predicts: Any = stated.get("predictions_converged", stated["converged"])
+    sound = isinstance(stated["converged"], bool) and isinstance(predicts, bool) and isinstance(stated["verdict"], str)
+    if not rows or not sound:
         raise ModelFileError("its diagnostics have no verdict")
-    acceptance = _shares(stated["acceptance"])
-    return Diagnostics(tuple(rows), acceptance, _count(stated["n_forced"]), stated["converged"], stated["verdict"])
+    acceptance, forced = _shares(stated["acceptance"]), _count(stated["n_forced"])
+    return Diagnostics(tuple(rows), acceptance, forced, stated["converged"], stated["verdict"], predicts)
 
 
 def _real(where: str, value: Any) -> float:

@@ -17,12 +17,31 @@ from porbnet.base.dates import Calendars
 from porbnet.base.dates import decode as decode_dates
 from porbnet.base.dates import encode as encode_dates
 from porbnet.errors import ModelFileError
+from porbnet.posterior.noise_comparison import NoiseChoice
 from porbnet.sampling.problem import Problem
 from porbnet.storage.codec import Arrays, decode, decode_prior, encode, encode_prior, guarded
 
 _NOT_SAVED = ("prior", "random_state", "checkpoint")  # told apart below; a folder belongs to one run
 _LONGEST_NAME = 1000
-PER_ROW = ("weight", "counts", "within", "limit")  # what else a problem may be made from, one number per row each
+_ANY = ("within", "beside")  # numbers that need not be above zero
+_KINDS: dict[str, tuple[type, ...]] = {
+    "U": (str,),
+    "O": (str,),
+    "i": (int,),
+    "u": (int,),
+    "f": (float, int),
+    "b": (bool,),
+}
+PER_ROW = (
+    "weight",
+    "counts",
+    "within",
+    "limit",
+    "beside",
+)  # what else a problem may be made from, one number per row each
+
+
+Known = set[str] | dict[str, set[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +54,9 @@ class Start:
     features : names of the columns of X, or None
     labels : names of inputs and output for pictures, or None
     dates : what numbers of inputs that are dates mean, or None
+    estimator : its name
+    of_class : of a classifier's fit the classes, the kind of their type and the place of its own; else None
+    choice : how the noise was chosen, or None
     """
 
     parameters: dict[str, Any]
@@ -43,6 +65,9 @@ class Start:
     features: list[str] | None
     labels: list[str] | None
     dates: Calendars | None = None
+    estimator: str = "PoRBNetRegressor"
+    of_class: list[Any] | None = None
+    choice: NoiseChoice | None = None
 
 
 def start_header(start: Start, arrays: Arrays) -> dict[str, Any]:
@@ -71,19 +96,25 @@ def start_header(start: Start, arrays: Arrays) -> dict[str, Any]:
         "features": start.features,
         "labels": start.labels,
         **({} if start.dates is None else {"dates": encode_dates(start.dates)}),
+        **({} if start.estimator == "PoRBNetRegressor" else {"estimator": start.estimator}),
+        **({} if start.of_class is None else {"of_class": start.of_class}),
+        **({} if start.choice is None else {"noise_choice": start.choice.as_dict()}),
     }
 
 
-def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start:
-    """The start of a fit from a header; `known` are the names of the estimator's parameters."""
+def read_start(header: dict[str, Any], arrays: Arrays, known: Known) -> Start:
+    """The start of a fit from a header; `known` are the names of the regressor's parameters, or of each estimator's."""
+    known = {"PoRBNetRegressor": known} if isinstance(known, set) else known
     wanted = {"parameters", "random_state", "prior_is_stated", "prior", "offset", "features", "labels"}
     missing = wanted - set(header)
     if missing:
         raise ModelFileError(f"its header lacks {', '.join(sorted(missing))}")
     if not isinstance(header["prior_is_stated"], bool):
         raise ModelFileError("its header does not say whether a prior was stated")
-    stated = header["parameters"]
-    if not isinstance(stated, dict) or not set(stated) <= known - set(_NOT_SAVED):
+    stated, estimator = header["parameters"], header.get("estimator", "PoRBNetRegressor")
+    if not isinstance(estimator, str) or estimator not in known:
+        raise ModelFileError(f"its header names an estimator {str(estimator)[:40]!r}, which porbnet does not have")
+    if not isinstance(stated, dict) or not set(stated) <= known[estimator] - set(_NOT_SAVED):
         raise ModelFileError("its header has parameters that the estimator does not know")
     prior = decode_prior(header["prior"], arrays)
     parameters = {name: decode(value, arrays) for name, value in stated.items()}
@@ -99,10 +130,14 @@ def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start
     if len(X) == 0 or X.shape != arrays["X"].shape:
         raise ModelFileError("it has no observations")
     known_of_rows = {
-        name: guarded(name, functools.partial(_vector, name, arrays[name], len(X), name != "within", name == "limit"))
+        name: guarded(
+            name, functools.partial(_vector, name, arrays[name], len(X), name not in _ANY, name in ("limit", "beside"))
+        )
         for name in PER_ROW
         if name in arrays
     }
+    if "beside" in arrays and (prior.likelihood is None or not prior.likelihood.beside):
+        raise ModelFileError("it knows something of its rows that its likelihood does not ask for")
     if ("within" in arrays) != ("limit" in arrays) or ("within" in arrays and ("weight" in arrays or X.shape[1] > 1)):
         raise ModelFileError("it does not say in full what its rows stand for")
     problem = guarded("problem", lambda: Problem.of(prior, X, y, **known_of_rows))
@@ -114,14 +149,32 @@ def read_start(header: dict[str, Any], arrays: Arrays, known: set[str]) -> Start
     dates = header.get("dates")  # of fits with dates only
     if dates is not None:
         dates = guarded("dates", lambda: decode_dates(header["dates"], X.shape[1]))
-    return Start(parameters, problem, offset, features, labels, dates)
+    of_class = _of_class(header.get("of_class"), estimator)
+    choice = NoiseChoice.from_dict(header["noise_choice"]) if "noise_choice" in header else None
+    return Start(parameters, problem, offset, features, labels, dates, estimator, of_class, choice)
+
+
+def _of_class(stated: Any, estimator: str) -> list[Any] | None:
+    """Classes, the kind of their type and a place among them."""
+    if estimator != "PoRBNetClassifier":
+        return None
+    sound = isinstance(stated, list) and len(stated) == 3 and isinstance(stated[0], list) and stated[1] in _KINDS
+    if sound:
+        classes, kind, place = stated
+        sound = 2 <= len(classes) <= 1000 and all(type(v) in _KINDS[kind] for v in classes)
+        sound = sound and len({str(v) for v in classes}) == len(classes) and type(place) is int
+        sound = sound and 0 <= place < len(classes) and classes == sorted(classes)
+    if not sound:
+        raise ModelFileError("its header does not say what its classes are")
+    return list(stated)
 
 
 def _vector(name: str, value: Any, length: int, positive: bool = False, unbounded: bool = False) -> Any:
     allowed = f"it must be {length} finite numbers" + (" above zero" if positive else "")
     if unbounded and isinstance(value, np.ndarray) and value.dtype == np.float64:
-        bounded = _vector(name, np.where(np.isposinf(value), 1.0, value), length, positive)
-        return np.where(np.isposinf(value), np.inf, bounded)
+        endless = np.isinf(value) & ((value > 0) | (not positive))
+        bounded = _vector(name, np.where(endless, 1.0, value), length, positive)
+        return np.where(endless, value, bounded)
     array = (_checks.positive_array if positive else _checks.real_array)(name, value, allowed)
     if array.shape != (length,):
         raise _checks.fail(name, value, allowed)

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 def command(
     model: Model,
     data: Table,
-    of: Annotated[str, typer.Option(help="y: a new observation, noise included; f: the function.")] = "y",
+    of: Annotated[
+        str,
+        typer.Option(
+            help="y: a new observation, noise included; f: the function; rate: of counts, per unit of exposure."
+        ),
+    ] = "y",
+    exposure: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Of counts: how long or how much will be looked at; 1 by default."),
+    ] = None,
     coverage: Annotated[float, typer.Option(help="Probability between lower and upper.")] = 0.9,
     quantiles: Annotated[str | None, typer.Option(metavar="Q,Q,...", help="Quantiles beside the interval.")] = None,
     out: Annotated[
@@ -36,17 +45,21 @@ def command(
 
     Input columns are found by the names they had in the fit; those of a table without names are taken in order.
     Dates may be given as dates or as numbers, in the unit and from the origin that `porbnet summary` tells.
+    Of yes-or-no outcomes mean and interval are those of the probability of yes, and sd is that of the outcome.
 
     \b
     Examples:
       porbnet predict crash-fit new.csv
       porbnet predict crash-fit new.csv --of f --coverage 0.5 --out curve.csv
       seq 0 60 | porbnet predict crash-fit - --quantiles 0.1,0.5,0.9
+      porbnet predict rates-fits new.csv                      of all series that fit-many has fitted
     """
     import numpy as np
 
+    from porbnet.base import checks as _checks
     from porbnet.base.date_text import Dates
     from porbnet.base.dates import text_of
+    from porbnet.cli.kinds import fit_of, predictors
     from porbnet.cli.reading import read_table
     from porbnet.cli.table import observations
     from porbnet.cli.writing import check_name, write_table
@@ -56,22 +69,32 @@ def command(
     levels = [] if quantiles is None else numbers("quantiles", quantiles)
     levels = levels if isinstance(levels, list) else [levels]
     check_name(out)
+    if (model / "many.json").exists():
+        many = _of_many(model, read_table(data, header, quiet or as_json), coverage, of, quantiles)
+        if as_json:
+            show({"command": "predict", "of": of, "coverage": coverage, "columns": many}, "", True, False)
+        else:
+            write_table(many, out, digits)
+        return
     fitted = load(model_path(model))
     table = read_table(data, header, quiet or as_json)
-    wanted = labels(fitted)[:-1]
+    wanted = labels(fit_of(fitted))[:-1]
+    if not 0.0 < coverage < 1.0:
+        raise _checks.fail("coverage", coverage, "it must lie between 0 and 1")
     taken = _columns(wanted, table, by_position)
-    rows = observations(table, taken, None, drop_missing, with_output=False)
+    rows = observations(table, taken, None, drop_missing, with_output=False, beside=exposure)
     tell(rows, quiet or as_json)
-    mean, sd = fitted.predict(rows.X, return_std=True, of=of)
+    predict, interval = predictors(fitted, of, rows.beside)
+    mean, sd = predict(rows.X)
     columns: dict[str, Any] = {}
     for name, column in zip(wanted, taken, strict=True):
         cells = table.shown(table.index(column, "--x"))
         columns[name] = [cell for cell, kept in zip(cells, rows.kept, strict=True) if kept]
     columns |= {"mean": mean.tolist(), "sd": sd.tolist()}
-    lower, upper = fitted.predict_interval(rows.X, coverage, of=of).T
+    lower, upper = interval(rows.X, [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)]).T
     columns |= {"lower": lower.tolist(), "upper": upper.tolist()}
     for q in levels:
-        columns[f"q{q:g}"] = fitted.predict_quantiles(rows.X, [q], of=of)[:, 0].tolist()
+        columns[f"q{q:g}"] = interval(rows.X, [q])[:, 0].tolist()
     in_full = as_json or (out is not None and out.suffix.lower() not in ("", ".csv", ".tsv", ".tab", ".txt"))
     if in_full and isinstance(rows.X, np.ndarray):
         columns |= dict(zip(wanted, rows.X.T.tolist(), strict=True))
@@ -83,6 +106,21 @@ def command(
         show({"command": "predict", "of": of, "coverage": coverage, "columns": columns}, "", True, False)
     else:
         write_table(columns, out, digits)
+
+
+def _of_many(folder: Path, table: TableData, coverage: float, of: str, quantiles: str | None) -> dict[str, Any]:
+    """Predictions of many series; rows of series without a model have none."""
+    from porbnet.cli.commands.fit_many import columns_of
+    from porbnet.errors import StatementError
+    from porbnet.many.many_fits import load_many
+
+    if quantiles is not None:
+        raise StatementError("--quantiles is for one model: of many series there are mean, sd and interval")
+    fits = load_many(folder)
+    found = fits.predict(columns_of(table, [*fits.by, *fits.inputs], fits.by), coverage=coverage, of=of)
+    shown = {name: table.shown(table.index(name, "--x")) for name in (*fits.by, *fits.inputs)}
+    answers = {name: found[name].tolist() for name in found.columns if name not in shown}
+    return shown | {name: [None if v != v else v for v in values] for name, values in answers.items()}
 
 
 def _columns(wanted: list[str], table: TableData, by_position: bool) -> list[str]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from porbnet.cli.common import Jobs, Json, Quiet
+from porbnet.cli.common import Jobs, Json, MaxTime, Quiet, seconds
 
 if TYPE_CHECKING:
     from porbnet.cli.output import Begun
-    from porbnet.estimators.regressor import PoRBNetRegressor
 
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that `porbnet fit` was writing to.")],
+    max_time: MaxTime = None,
     jobs: Jobs = -1,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -26,6 +26,7 @@ def command(
     Example:
       porbnet fit crash.csv --out crash    ... Ctrl-C
       porbnet resume crash
+      porbnet resume crash --max-time 10min    of a fit whose time was over
     """
     from porbnet.cli.output import CHECKPOINT, finish
     from porbnet.errors import StatementError
@@ -37,10 +38,11 @@ def command(
             f"{str(folder)!r} holds "
             + ("a fit that is finished: nothing to go on with" if done else "no fit that was begun")
         )
+    limit = seconds("max-time", max_time)
     shown = False if quiet or as_json else None
 
-    def run(begun: Begun) -> PoRBNetRegressor:
+    def run(begun: Begun) -> Any:
         begun()
-        return resume(folder / CHECKPOINT, n_jobs=jobs, progress=shown)
+        return resume(folder / CHECKPOINT, max_seconds=limit, n_jobs=jobs, progress=shown)
 
     finish(run, folder, "resume", as_json, quiet)
