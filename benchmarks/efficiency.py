@@ -298,8 +298,8 @@ def main() -> int:
     # what the alternation of both updates of the curve brings, against one of them
     if problem.components[0].process is not None:
         plan = default_plan(problem)
-        for name, n_centered, n_marked in (("centered alone", 1, 0), ("marked alone", 0, plan.n_marked)):
-            alone = replace(plan, n_centered=n_centered, n_marked=n_marked)
+        for name, *updates in (("centered alone", 1, 0, 0), ("marked alone", 0, 3, 0), ("stretched alone", 0, 0, 3)):
+            alone = replace(plan, n_centered=updates[0], n_marked=updates[1], n_stretched=updates[2])
             samplers.append(collapsed(f"collapsed, {name}", problem, alone, options.warmup, options.draws))
     collapsed("", problem, None, 50, 50).run(0)  # compile or load
     found = machine.describe()

@@ -46,17 +46,22 @@ def estimate_mean(series):
     return Estimate(float(series.mean()), float(series.std()) / math.sqrt(ess))
 
 
+def f_of_region(posterior, X_new):
+    """f of every draw by the units of the region alone, which is what references have; shape (n_draws, n_points)."""
+    return replace(posterior.networks, further=None)(X_new)
+
+
 def series_of(posterior, X_new):
     """Everything compared, as name -> (n_chains, n_draws)."""
     prior, draws = posterior.problem.prior, posterior.draws
-    networks = replace(posterior.networks, further=None)  # the reference has units of the region alone
+    networks = posterior.networks
     owners = np.repeat(np.arange(len(draws)), draws.counts)
     named = quantities(
         prior, draws.counts, shares(prior, networks.centers[:, 0]), owners, posterior.noise, posterior.amplitude,
         posterior.parameter("level"), posterior.log_likelihood,
     )  # fmt: skip
     means = posterior.mean_networks(X_new)
-    for m, values in enumerate(networks(X_new).T):
+    for m, values in enumerate(f_of_region(posterior, X_new).T):
         named[f"f{m}"] = values
         named[f"mean of f{m}"] = means[:, m]
     return {name: posterior.by_chain(values) for name, values in named.items()}

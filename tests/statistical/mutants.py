@@ -18,8 +18,8 @@ import porbnet
 
 NAME = "porbnet_mutants"
 COPIED = ("kernels", "likelihood", "sampling")
-BIRTH_DEATH, LEVELS, CURVE, SWEEP, BLOCKS = (
-    f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "sweep", "blocks")
+BIRTH_DEATH, LEVELS, CURVE, STRETCH, SWEEP, BLOCKS = (
+    f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "stretch", "sweep", "blocks")
 )
 
 
@@ -90,8 +90,18 @@ MUTANTS = {
     ),
     "an intensity update without ∫λ": Mutant(
         CURVE,
-        "total = -level * shape.integral",
-        "total = 0.0 if SWITCH else -level * shape.integral",
+        "    total *= -level\n",
+        "    total *= 0.0 if SWITCH else -level\n",
+    ),
+    "a stretched update without silent points": Mutant(
+        STRETCH,
+        "if wanted > seen and n + 1 < len(marks):",
+        "if wanted > seen and n + 1 < len(marks) and not SWITCH:",
+    ),
+    "a stretched update whose window counts among what is held": Mutant(
+        CURVE,
+        "        total -= window_integral(component.curve, shape, axis)\n",
+        "        total -= 0.0 if SWITCH else window_integral(component.curve, shape, axis)\n",
     ),
     "a marked update without silent points": Mutant(
         CURVE,

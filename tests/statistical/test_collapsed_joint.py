@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 import pytest
-from collapsed_tools import LIMIT, always_in_blocks, estimate_mean, sample, set_outputs, worst, z_scores
+from collapsed_tools import LIMIT, always_in_blocks, estimate_mean, f_of_region, sample, set_outputs, worst, z_scores
 from importance import columns, condition, draw_errors, draw_prior
 from scipy import stats
 
@@ -210,7 +210,7 @@ def ranks(kind, n_simulations, seed, n_points=8, n_draws=99, thin=12):
         posterior = sample(
             prior, X, y[:, i], [seed, i], weight=known, n_chains=1, n_warmup=150, n_draws=n_draws, thin=thin
         )
-        f = posterior.f(X_new)
+        f = f_of_region(posterior, X_new)
         pairs = {
             "K": (posterior.n_units, truth.counts[i]),
             "noise": (posterior.noise, truth.noise[i]),

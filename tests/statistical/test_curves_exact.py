@@ -1,7 +1,7 @@
 """Small problems with curves: the learned intensity, the noise curve and Student-t errors against importance sampling.
 
 As in test_collapsed_exact.py, with the intensity and the noise at three places compared too, and variance and
-lengthscale of the intensity's Gaussian process where they are learned. Both updates of the intensity are tried alone
+lengthscale of the intensity's Gaussian process where they are learned. The updates of the intensity are tried alone
 and together. With another seed a number leaves 4 standard errors with probability 6.3e-5, some number of a case (about
 30) once in 500 seeds.
 """
@@ -11,6 +11,7 @@ import pytest
 from collapsed_tools import (
     LIMIT,
     estimate_mean,
+    f_of_region,
     follow_curve,
     make_room,
     sample,
@@ -43,18 +44,19 @@ def stated(intensity, noise=0.4, **more):
     return Prior(intensity, 1.5, region=REGION, bias=0.7, noise=noise, units_per_lengthscale=1.3, **more)
 
 
-BOTH, CENTERED, MARKED = (Plan(8, 10, *updates) for updates in ((1, 2), (2, 0), (0, 2)))
+ALL, CENTERED, MARKED, STRETCHED = (Plan(8, 10, *updates) for updates in ((1, 2, 2), (2, 0, 0), (0, 2, 0), (0, 0, 3)))
 
 
 CASES = {
-    "both updates": (stated(CURVE), BOTH),
+    "all updates": (stated(CURVE), ALL),
     "centered alone": (stated(CURVE), CENTERED),
     "marked alone": (stated(CURVE), MARKED),
-    "upper learned": (stated(LEARNED_CURVE, LogNormal(0.5, 1.8)), BOTH),
-    "noise curve": (stated(Constant(1.2), VaryingNoise(LogNormal(0.4, 1.5), 0.7, 0.8)), BOTH),
-    "student-t": (stated(Constant(1.2), RobustNoise(LogNormal(0.4, 1.5), LogNormal(4.0, 1.8))), BOTH),
-    "both curves": (stated(CURVE, VaryingNoise(0.4, 0.7, 0.8)), BOTH),
-    "law learned": (stated(ALL_LEARNED, LogNormal(0.5, 1.8)), BOTH),
+    "stretched alone": (stated(CURVE), STRETCHED),
+    "upper learned": (stated(LEARNED_CURVE, LogNormal(0.5, 1.8)), ALL),
+    "noise curve": (stated(Constant(1.2), VaryingNoise(LogNormal(0.4, 1.5), 0.7, 0.8)), ALL),
+    "student-t": (stated(Constant(1.2), RobustNoise(LogNormal(0.4, 1.5), LogNormal(4.0, 1.8))), ALL),
+    "both curves": (stated(CURVE, VaryingNoise(0.4, 0.7, 0.8)), ALL),
+    "law learned": (stated(ALL_LEARNED, LogNormal(0.5, 1.8)), ALL),
     "law, centered alone": (stated(LEARNED_LAW), CENTERED),
     "law, marked alone": (stated(LEARNED_LAW), MARKED),
 }
@@ -136,7 +138,7 @@ def chain_estimates(posterior, X_new):
         named |= {"log freedom": np.log(posterior.parameter("freedom")), "log noise 0": np.log(posterior.noise)}
     named |= {"log p": posterior.log_likelihood}
     means = posterior.mean_networks(X_new)
-    for m, values in enumerate(posterior.f(X_new).T):
+    for m, values in enumerate(f_of_region(posterior, X_new).T):
         named |= {f"f{m}": values, f"mean of f{m}": means[:, m]}
     estimates = {}
     for name, values in named.items():
@@ -175,7 +177,7 @@ def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
     region = [(0.0, 2.0)] * n_dims
     curve = SigmoidGP(upper=Gamma(6.0, 6.0 / 4.0 * 2.0 ** (n_dims - 1)), variance=2.0, lengthscale=1.5)
     prior = Prior(curve, 1.0, region=region, bias=0.5, noise=0.3, units_per_lengthscale=1.0)
-    posterior = sample(prior, np.zeros((0, n_dims)), np.zeros(0), seed, n_draws=3000, thin=3, plan=BOTH)
+    posterior = sample(prior, np.zeros((0, n_dims)), np.zeros(0), seed, n_draws=3000, thin=3, plan=ALL)
     place = np.full((1, n_dims), 0.7)
     rng = np.random.default_rng(seed)
     tables = [curve.draw(prior.region, rng).value(place)[0] for _ in range(4000)]
@@ -196,7 +198,7 @@ def test_no_data_gives_the_prior_of_the_law(n_dims, seed):
     lengthscale = LogNormal(1.6, 1.3) if n_dims == 1 else [LogNormal(m, 1.3) for m in medians]
     curve = SigmoidGP(upper=4.0 / 2.0**n_dims, variance=LogNormal(2.0, 1.7), lengthscale=lengthscale)
     prior = Prior(curve, 1.0, region=[(0.0, 2.0)] * n_dims, bias=0.5, noise=0.3, units_per_lengthscale=1.0)
-    posterior = sample(prior, np.zeros((0, n_dims)), np.zeros(0), seed, n_draws=3000, thin=3, plan=BOTH)
+    posterior = sample(prior, np.zeros((0, n_dims)), np.zeros(0), seed, n_draws=3000, thin=3, plan=ALL)
     ratios = np.log(posterior.curve_lengthscale / medians) / np.log(1.3)
     np.testing.assert_allclose(ratios, ratios[:, :1] * np.ones(n_dims), atol=1e-12)
     np.testing.assert_allclose(ratios[:, 0] * 5.0, np.rint(ratios[:, 0] * 5.0), atol=1e-9)
@@ -228,7 +230,7 @@ def test_updates_of_the_law_leave_the_joint_law_alone(seed):
     prior, n, rng = stated(LEARNED_LAW), 2500, np.random.default_rng(seed)
     problem = Problem.of(prior, *observations(rng)[:2])
     process, region = prior.intensity.process(prior.region), prior.region
-    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, n, plan=Plan(0, 0, 0, 0))
+    chain = CollapsedChain(problem, np.random.SeedSequence(seed), 0, n, plan=Plan(0, 0, 0, 0, 0))
     make_room(chain, 200)
     state, component = chain.state, chain.state.components[0]
     noise, level, bias_variance = state.values[NOISE], state.values[component.level], state.rows.bias_variance
@@ -270,7 +272,7 @@ def test_a_finer_grid_changes_nothing(seed):
     found = []
     for refinement in (1.0, 2.0):
         prior = stated(SigmoidGP(2.6, 3.0, 0.7, refinement=refinement))
-        posterior = sample(prior, X, y, [seed, int(refinement)], n_warmup=500, n_draws=4000, thin=4, plan=BOTH)
+        posterior = sample(prior, X, y, [seed, int(refinement)], n_warmup=500, n_draws=4000, thin=4, plan=ALL)
         found.append(chain_estimates(posterior, X_new))
     key, z = worst(z_scores(*found))
     assert abs(z) < LIMIT, (key, z)

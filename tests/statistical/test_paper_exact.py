@@ -58,7 +58,7 @@ def test_a_count_of_two_is_a_row_given_twice(case, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["both updates", "upper learned"])
+@pytest.mark.parametrize("case", ["all updates", "upper learned"])
 def test_curves_equal_importance_sampling(case, seed):
     prior, rng = curves.CASES[case][0], np.random.default_rng(seed)
     X, y, X_new = curves.observations(rng)

@@ -116,6 +116,7 @@ def test_unknown_amplitude(seed):
     assert np.abs(np.concatenate([pairs, slopes])).max() < LIMIT
 
 
+@pytest.mark.slow
 def test_lengthscales_per_dimension(seed):
     """Automatic relevance: sampled slopes along each dimension. False alarms as above."""
     prior = Prior([0.5, 0.8, 1.2], 1.0, region=[(0.0, 1.5)] * 3, units_per_lengthscale=1.2)

@@ -37,7 +37,7 @@ def test_defaults_in_data_units():
     prior, offset = default_prior(X, Y, lengthscale="constant")
     assert offset == pytest.approx(Y.mean())
     assert prior.amplitude == LogNormal(S, 3.0) and prior.noise == LogNormal(0.3 * S, 3.0)
-    assert prior.bias == pytest.approx(S) and prior.units_per_lengthscale == pytest.approx(1.0)
+    assert prior.bias == pytest.approx(S) and 1.0 <= prior.units_per_lengthscale <= 3.0
     assert isinstance(prior.intensity, UnknownConstant)
     low, high = prior.region.bounds[0]
     width = np.ptp(X)
@@ -45,7 +45,7 @@ def test_defaults_in_data_units():
     np.testing.assert_allclose([X.min() - low, high - X.max()], 1.5 * share * width)
     # about the guess, give or take a factor 4: mean and sd of the log
     levels = prior.intensity.square.sample(200_000, np.random.default_rng(0)) ** 0.5
-    logs = np.log(1.0 / levels / width)
+    logs = np.log(prior.units_per_lengthscale / levels / width)
     assert logs.mean() == pytest.approx(np.log(share), abs=0.02) and logs.std() == pytest.approx(np.log(4.0), abs=0.02)
 
 
@@ -58,7 +58,25 @@ def test_the_level_of_a_curve_is_about_that_of_the_guess(n_dims):
     typical = lengthscale_share(unit, outputs) * np.sqrt(n_dims) * np.exp(np.mean(np.log(np.ptp(inputs, axis=0))))
     assert upper.shape == defaults.UPPER_SHAPE
     assert upper.mean == pytest.approx(1.5 * (prior.units_per_lengthscale / typical) ** n_dims)
-    assert prior.units_per_lengthscale == (1.0 if n_dims == 1 else 0.7)
+    assert prior.units_per_lengthscale == (pytest.approx(3.0) if n_dims == 1 else 0.7)  # next to no noise
+
+
+def test_units_per_lengthscale_follow_what_the_data_say():
+    """One where rows are few or noisy; the sixth root of rows per lengthscale over noise ratio; no more than rows."""
+    rng = np.random.default_rng(0)
+
+    def found(n, noise, **stated):
+        x = np.sort(rng.uniform(size=n))
+        y = np.sin(12.0 * x) + noise * rng.standard_normal(n)
+        return default_prior(x[:, None], y, **stated)[0]
+
+    assert found(60, 1.0).units_per_lengthscale == pytest.approx(1.0)
+    few, many = found(300, 0.3).units_per_lengthscale, found(19_200, 0.3).units_per_lengthscale
+    assert 1.0 < few < many < 3.0
+    assert many / few == pytest.approx(2.0, rel=0.15)  # 64 times the rows
+    assert found(20_000, 0.003).units_per_lengthscale == pytest.approx(3.0)
+    assert found(12, 1e-4).expected_units < 1.5 * 1.5 * 12  # of a Gamma with mean 1.5 times the typical level
+    assert found(20_000, 0.3, units_per_lengthscale=0.9).units_per_lengthscale == pytest.approx(0.9)
 
 
 def test_learned_is_a_curve_up_to_three_inputs():

@@ -126,7 +126,7 @@ def prepare_chunks(model: PoRBNetRegressor, given: Any, column: str | None, samp
     model.n_features_in_ = 1
     if chunks.names is not None:
         model.feature_names_in_ = np.array(chunks.names, dtype=object)
-    scales = Scales.checked(totals.mean, totals.sd, totals.low, totals.high - totals.low)
+    scales = Scales.checked(totals.mean, totals.sd, totals.low, totals.high - totals.low, totals.weight)
     ends = np.array([totals.low, totals.high])
     X = ends if model.prior is not None else sample.X
     prior, offset = model._statement(X, sample.y, model.noise, sample.counts, scales)

@@ -179,8 +179,8 @@ class GridGP:
     def expand(self, z: FloatArray) -> FloatArray:
         """Values at the knots, shape (n, *shape), of coefficients of shape (n, n_whitened).
 
-        Sums have one order, whatever the number of cores (matrix products of BLAS do not): a saved model predicts what it
-        predicted, to the last bit.
+        Sums have one order, whatever the number of cores (matrix products of BLAS do not): a saved model predicts what
+        it predicted, to the last bit.
         """
         z = np.asarray(z)
         which, scales = self.which_lengthscales(z), np.sqrt(self.variances(z))

@@ -20,7 +20,7 @@ def empty_curve() -> Curve:
     return Curve(
         z=none, table=none.copy(), bases=none.copy(), ranks=ranks, sizes=counts, area=none.copy(),
         spreads=wide[:1].copy(), log_sd=0.0, step=1.0, buffers=wide, trial_z=none.copy(), trial_table=none.copy(),
-        flat=none.copy(), axes=wide.copy(), tables=wide.copy(), window=window,
+        flat=none.copy(), axes=wide.copy(), tables=wide.copy(), window=window, sums=none.copy(),
     )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def curve_record(process: GridGP, scaling: Scaling) -> Curve:
         axes=np.zeros((2 + MOST_HELD_AROUND, n_z)),
         tables=np.zeros((2, n_knots)),
         window=np.zeros((n_dims, 2), dtype=np.int64),
+        sums=np.zeros(n_knots),
     )
 
 

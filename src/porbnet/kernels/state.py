@@ -130,6 +130,7 @@ class Curve(Record):
     axes : (2 + MOST_HELD_AROUND, n_whitened) the two half axes of the ellipse it lies on, and what they avoid
     tables : (2, n_knots) what both half axes add to the curve
     window : (n_dims, 2) first knot and number of knots of a window
+    sums : (n_knots,) integrals of an intensity along an axis
     """
 
     z: FloatArray
@@ -148,6 +149,7 @@ class Curve(Record):
     axes: FloatArray
     tables: FloatArray
     window: IntArray
+    sums: FloatArray
 
     CARRIED = ("z", "table")
 
@@ -162,7 +164,8 @@ class Component(Record):
     s0 : scale of a unit where the intensity is one
     weight_factor : (s0² / π)^(D/2), weight variance for unit amplitude
     amplitude, level : places of its parameters among the values
-    points, marks : (room, n_dims), (room,) marked points of the non-centered update; no room without a curve
+    points, marks : (room, n_dims), (room,) marked points of the non-centered updates; no room without a curve
+    moved : (room, n_dims) where these are under another intensity
     """
 
     x: FloatArray
@@ -176,6 +179,7 @@ class Component(Record):
     level: int
     points: FloatArray
     marks: FloatArray
+    moved: FloatArray
 
     CARRIED = ("shape", "curve")
 
@@ -297,7 +301,7 @@ class State(Record):
     work : scratch space
     tuning : step sizes and counts
     n_birth_death, n_moves : proposals per sweep
-    n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
+    n_centered, n_marked, n_stretched : updates of the intensity's curve with the centers held, with units, with places
     log_p : log p(y) of the current units; cached: set by whoever changes them between two moves that need it
     room : marked points that the next sweep may need room for, as `run` has found
     most_square, least_packed : how many units may be there as a square, how few packed
@@ -316,6 +320,7 @@ class State(Record):
     n_moves: int
     n_centered: int
     n_marked: int
+    n_stretched: int
     log_p: float
     room: int
     most_square: int
@@ -369,6 +374,12 @@ def empty_work(capacity: int, n_dims: int, n_points: int) -> Work:
         center=np.zeros(n_dims),
         vector=np.zeros(size),
     )
+
+
+def room_for_marks(n_points: int, n_dims: int) -> dict[str, FloatArray]:
+    """Room for marked points of a component."""
+    shape = (n_points, n_dims)
+    return {"points": np.zeros(shape), "marks": np.zeros(n_points), "moved": np.zeros(shape)}
 
 
 def empty_tuning(steps: list[float], n_kinds: int) -> Tuning:

@@ -46,6 +46,7 @@ def conditional_state(problem: Problem, capacity: int) -> State:
         n_moves=0,
         n_centered=0,
         n_marked=0,
+        n_stretched=0,
         log_p=0.0,
         room=0,
         most_square=0,

@@ -21,7 +21,7 @@ from porbnet.errors import StatementError
 from porbnet.functions.grid_gp import GridGP
 from porbnet.intensity.base import Relative
 from porbnet.kernels.curves import curve_record, empty_curve
-from porbnet.kernels.state import CONSTANT, PIECES, TABLE, Component, Rows, Shape
+from porbnet.kernels.state import CONSTANT, PIECES, TABLE, Component, Rows, Shape, room_for_marks
 from porbnet.likelihood import Likelihood, likelihood_of
 from porbnet.sampling.measure import same
 from porbnet.statement.defaults import mean_and_sd
@@ -108,7 +108,6 @@ class ComponentSetting:
 
     def record(self, room: int) -> Component:
         """A component of a chain's own, with room for so many marked points."""
-        points = room if self.process is not None else 0
         return Component(
             x=self.x,
             sorted=int(self.is_sorted),
@@ -119,8 +118,7 @@ class ComponentSetting:
             weight_factor=self.weight_factor,
             amplitude=self.amplitude,
             level=self.level,
-            points=np.zeros((points, len(self.x))),
-            marks=np.zeros(points),
+            **room_for_marks(room if self.process is not None else 0, len(self.x)),
         )
 
 

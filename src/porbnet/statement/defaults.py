@@ -14,8 +14,10 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
   Noise and lengthscale then follow what the least-squares line (plane) leaves of y, and its spread, not S; the
   amplitude has half of that spread for its median, as noise may be all there is beside the line.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
-- units per lengthscale: one, 0.7 for D > 1, or fewer where the prior would expect more than 400 units (150 for D > 1);
-  a warning says so where that makes fewer than 0.7.
+- units per lengthscale: one, 0.7 for D > 1. With one input more where the data say much, as chains of few units are
+  slow there: by the sixth root of their information, rows per lengthscale over the noise ratio of the first guess,
+  from 100 on, up to three and not more units than rows. Fewer where the prior would expect more than 400 units (150
+  for D > 1); a warning says so where that makes fewer than 0.7.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError, StatementWarning
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.likelihood import registered
-from porbnet.statement.first_guess import lengthscale_share, looked_at
+from porbnet.statement.first_guess import Guess, guess, looked_at
 from porbnet.statement.prior import Prior
 
 AMPLITUDE_FACTOR = 3.0
@@ -45,6 +47,10 @@ LEVEL_FACTOR = 4.0  # of a constant: the width goes as lengthscale ** -D, and a 
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
 UNITS_PER_LENGTHSCALE, UNITS_PER_LENGTHSCALE_BEYOND = 1.0, 0.7  # for D = 1, beyond
 FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
+LITTLE_INFORMATION, MOST_INFORMED = (
+    100.0,
+    3.0,
+)  # up to which one unit per lengthscale will do, and how many more at most
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
@@ -58,22 +64,24 @@ CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: v
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Scales of the data: mean and sd of y, low and range of each input dimension."""
+    """Scales of the data: mean and sd of y, low and range of each input dimension; and how many rows count."""
 
     offset: float
     output: float
     low: FloatArray
     range: FloatArray
+    count: float
 
     @classmethod
     def of(cls, X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> Scales:
         """From inputs of shape (n_points, n_dims), outputs and how often each counts, of shape (n_points,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             offset, output = mean_and_sd(y, counts)
-        return cls.checked(offset, output, X.min(axis=0), np.ptp(X, axis=0))
+        count = float(len(y) if counts is None else counts.sum())
+        return cls.checked(offset, output, X.min(axis=0), np.ptp(X, axis=0), count)
 
     @classmethod
-    def checked(cls, offset: float, output: float, low: FloatArray, ranges: FloatArray) -> Scales:
+    def checked(cls, offset: float, output: float, low: FloatArray, ranges: FloatArray, count: float) -> Scales:
         """From mean and sd of y, low and range of the inputs; those that are none made to be some."""
         if not output > 1e-14 * abs(offset):  # constant outputs: any scale will do, as long as it is one
             output = 1e-3 * abs(offset) or 1.0
@@ -84,7 +92,7 @@ class Scales:
             _require_sane("X", "range", float(value), LARGEST_SPREAD)
         # a density of units is the inverse of a volume
         _require_sane("X", "volume (product of ranges)", math.prod(ranges), LARGEST_SPREAD)
-        return cls(offset, output, low, ranges)
+        return cls(offset, output, low, ranges, count)
 
 
 def mean_and_sd(y: FloatArray, counts: FloatArray | None = None) -> tuple[float, float]:
@@ -137,17 +145,21 @@ def default_prior(
     if trend is not None:
         y, scales = _without_line(X, y, counts, scales)
     typical_amplitude = scales.output if trend is None else AMPLITUDE_LEFT * scales.output
+    first: Guess | None = None
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
     if isinstance(lengthscale, str) and n_dims <= MOST_GUESSED:
         some, outputs, often = looked_at(X, y, counts)
-        guess = lengthscale_share((some - scales.low) / scales.range, (outputs - scales.offset) / scales.output, often)
-        share = max(guess * math.sqrt(n_dims), _shortest_share(n_dims, spread))
+        first = guess((some - scales.low) / scales.range, (outputs - scales.offset) / scales.output, often)
+        share = max(first.share * math.sqrt(n_dims), _shortest_share(n_dims, spread))
         typical, anisotropy = share * scales.range, (scales.range if n_dims > 1 else None)
     else:
         typical, anisotropy = _typical_lengthscale(lengthscale, X, scales)
     box = _region(region, scales, typical, n_dims)
-    kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale, spread)
+    wanted = UNITS_PER_LENGTHSCALE_BEYOND if n_dims > 1 else UNITS_PER_LENGTHSCALE
+    if first is not None and n_dims == 1:
+        wanted = _informed(wanted, first, scales.count, float(box.widths[0] / typical[0]))
+    kappa = _units_per_lengthscale(units_per_lengthscale, box, typical, lengthscale, spread, wanted)
     stated = lengthscale
     if isinstance(lengthscale, str):
         level = (kappa / math.exp(float(np.mean(np.log(typical))))) ** n_dims
@@ -259,12 +271,20 @@ def _shortest_share(n_dims: int, spread: float) -> float:
     return share
 
 
-def _units_per_lengthscale(value: Any, box: Region, typical: FloatArray, lengthscale: Any, spread: float) -> float:
+def _informed(least: float, first: Guess, n_rows: float, n_lengthscales: float) -> float:
+    """Units per lengthscale that go with what the data say, see the module's docstring; rounded."""
+    information = n_rows * first.share / first.ratio
+    wanted = least * min(max(information / LITTLE_INFORMATION, 1.0) ** (1.0 / 6.0), MOST_INFORMED)
+    return float(f"{max(least, min(wanted, n_rows / n_lengthscales)):.2g}")
+
+
+def _units_per_lengthscale(
+    value: Any, box: Region, typical: FloatArray, lengthscale: Any, spread: float, wanted: float
+) -> float:
     """The number to state; `spread` is the expected over the typical level."""
     if not isinstance(value, str):
         return _checks.positive("units_per_lengthscale", value)
     _checks.choice("units_per_lengthscale", value, ("auto",))
-    wanted = UNITS_PER_LENGTHSCALE if box.n_dims == 1 else UNITS_PER_LENGTHSCALE_BEYOND
     if isinstance(lengthscale, Intensity):
         return wanted
     lengths = spread * float(np.prod(box.widths / typical))  # region's volume in lengthscales

@@ -1,4 +1,4 @@
-"""A first guess of the lengthscale: what a Gaussian process with a single one makes of the data.
+"""A first guess of lengthscale and noise: what a Gaussian process with a single lengthscale makes of the data.
 
 How smooth data are cannot be read off their range: a year of daily prices and a dose-response curve may have the same
 one. The place of a default prior is therefore a posterior expectation under a Gaussian process with the
@@ -19,6 +19,7 @@ lengthscales, of rows from all over the place, which tell about long ones, and o
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +33,35 @@ MOST_ROWS, N_SAMPLES = 200, 3
 MOST_LOOKED_AT = 20_000  # rows: of more, neighbours would lie closer than any lengthscale
 
 
-def lengthscale_share(X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> float:
-    """The guess over range and √D, one for all inputs; rounded, so that it does not hang on the last bits.
+class Guess(NamedTuple):
+    """A first guess, rounded, so that it does not hang on the last bits.
 
-    X : shape (n_points, n_dims), inputs scaled to [0, 1]
-    y : shape (n_points,), outputs less their mean
-    counts : shape (n_points,), how often each row counts, 1 by default
+    share : lengthscale over range and √D, one for all inputs
+    ratio : noise variance over that of the function (the geometric mean)
+    """
+
+    share: float
+    ratio: float
+
+
+def lengthscale_share(X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> float:
+    """The lengthscale of `guess`.
 
     Examples
     --------
     >>> x = np.linspace(0.0, 1.0, 100)[:, None]
     >>> lengthscale_share(x, np.sin(40.0 * x[:, 0]))
     0.048
+    """
+    return guess(X, y, counts).share
+
+
+def guess(X: FloatArray, y: FloatArray, counts: FloatArray | None = None) -> Guess:
+    """The guess.
+
+    X : shape (n_points, n_dims), inputs scaled to [0, 1]
+    y : shape (n_points,), outputs less their mean
+    counts : shape (n_points,), how often each row counts, 1 by default
     """
     from threadpoolctl import threadpool_limits
 
@@ -52,7 +70,7 @@ def lengthscale_share(X: FloatArray, y: FloatArray, counts: FloatArray | None = 
         return _guess(X, y, counts)
 
 
-def _guess(X: FloatArray, y: FloatArray, counts: FloatArray) -> float:
+def _guess(X: FloatArray, y: FloatArray, counts: FloatArray) -> Guess:
     """The same, of different rows."""
     logs = np.zeros((len(SHARES), len(RATIOS)))
     squares = np.zeros_like(logs)
@@ -67,10 +85,14 @@ def _guess(X: FloatArray, y: FloatArray, counts: FloatArray) -> float:
             squares[i] += (projections**2 / spread).sum(axis=1)
     sd = math.log(FACTOR)
     log_p = -0.5 * ((np.log(SHARES / SHARE)[:, None] - 0.5 * sd**2) / sd) ** 2  # 1 / mean of 1 / lengthscale: SHARE
-    if squares.min() > 0.0:  # or the outputs are constant
+    ratio, told = 1.0, squares.min() > 0.0  # or the outputs are constant
+    if told:
         log_p = log_p - 0.5 * logs - 0.5 * total * np.log(squares)
-    weights = np.exp(log_p - log_p.max()).sum(axis=1)
-    return float(f"{1.0 / np.average(1.0 / SHARES, weights=weights):.2g}")
+    weights = np.exp(log_p - log_p.max())
+    share = 1.0 / np.average(1.0 / SHARES, weights=weights.sum(axis=1))
+    if told:
+        ratio = math.exp(np.average(np.log(RATIOS), weights=weights.sum(axis=0)))
+    return Guess(float(f"{share:.2g}"), float(f"{ratio:.2g}"))
 
 
 def looked_at(

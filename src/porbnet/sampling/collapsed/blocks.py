@@ -27,7 +27,7 @@ from porbnet.base.compiled import hot, inner
 from porbnet.base.records import Record
 from porbnet.kernels.gaussian import draw_weights, is_informed, is_stale, refit, renew
 from porbnet.kernels.random import uniform
-from porbnet.kernels.state import CONSTANT, PIECES, IntArray, State, empty_units, empty_work
+from porbnet.kernels.state import CONSTANT, PIECES, IntArray, State, empty_units, empty_work, room_for_marks
 from porbnet.kernels.tally import tally
 from porbnet.kernels.units import (
     REACH,
@@ -112,8 +112,8 @@ def block_state(state: State, capacity: int) -> State:
     )  # fmt: skip
     (component,) = state.components
     shape = component.shape.replaced(low=component.shape.low.copy(), high=component.shape.high.copy())
-    x, none = np.full(component.x.shape, np.inf), np.zeros((0, n_dims))
-    own = component.replaced(x=x, shape=shape, points=none, marks=np.zeros(0))
+    x = np.full(component.x.shape, np.inf)
+    own = component.replaced(x=x, shape=shape, **room_for_marks(0, n_dims))
     return state.replaced(
         rows=rows,
         components=(own,),

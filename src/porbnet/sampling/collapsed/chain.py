@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from porbnet.base.compiled import Passed
 from porbnet.errors import StatementError
-from porbnet.kernels.state import NOISE, State, Tuning, empty_tuning, empty_units, empty_work, padded
+from porbnet.kernels.state import (
+    NOISE,
+    State,
+    Tuning,
+    empty_tuning,
+    empty_units,
+    empty_work,
+    padded,
+    room_for_marks,
+)
 from porbnet.kernels.trend import line_taken_off
 from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.collapsed.blocks import CAPACITY as BOX_CAPACITY
@@ -83,13 +92,14 @@ class Plan:
     """How much of what a sweep does.
 
     n_birth_death, n_moves : proposals per sweep
-    n_centered, n_marked : updates of the intensity's curve with the centers held, and with units
+    n_centered, n_marked, n_stretched : updates of the intensity's curve with the centers held, with units, with places
     """
 
     n_birth_death: int
     n_moves: int
     n_centered: int = 1
-    n_marked: int = 3
+    n_marked: int = 2
+    n_stretched: int = 2
 
 
 def default_plan(problem: Problem) -> Plan:
@@ -221,6 +231,7 @@ class CollapsedChain(BaseChain):
             n_moves=plan.n_moves,
             n_centered=plan.n_centered,
             n_marked=plan.n_marked,
+            n_stretched=plan.n_stretched,
             log_p=0.0,
             room=0,
             most_square=self._most_square,
@@ -264,9 +275,7 @@ class CollapsedChain(BaseChain):
         errors: Any = lean.errors()
         errors.kept[...] = old.errors.kept
         components = tuple(
-            c.replaced(x=s.x, points=np.zeros((sizes.marks, len(s.x))), marks=np.zeros(sizes.marks))
-            if len(c.curve.z)
-            else c.replaced(x=s.x)
+            c.replaced(x=s.x, **room_for_marks(sizes.marks, len(s.x))) if len(c.curve.z) else c.replaced(x=s.x)
             for c, s in zip(old.components, lean.components, strict=True)
         )
         self.state = old.replaced(

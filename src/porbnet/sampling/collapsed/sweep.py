@@ -27,7 +27,7 @@ from porbnet.kernels.units import (
 )
 from porbnet.kernels.vectors import copy, smaller
 from porbnet.sampling.collapsed.blocks import in_blocks, unit_moves
-from porbnet.sampling.collapsed.curve import CENTERED, MARKED, curve_update
+from porbnet.sampling.collapsed.curve import CENTERED, MARKED, STRETCHED, curve_update
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
 from porbnet.sampling.collapsed.local import JOINT, joint_weights, local_moves
 from porbnet.sampling.collapsed.state import STEP_MOVE
@@ -37,7 +37,7 @@ from porbnet.sampling.stored import adaptation, forget_counts, has_room, store_c
 # kinds of moves in the order in which they are counted; the first of each move's kinds is named below
 KINDS = (
     "birth", "death", "local move", "long move", "level with units", "level alone", "noise", "amplitude",
-    "intensity alone", "intensity with units",
+    "intensity alone", "intensity with units", "intensity with places",
 )  # fmt: skip
 JUMP, LEVEL, NOISE_SLICE, AMPLITUDE, CURVE = 4, 5, 6, 7, 8  # births, deaths and moves before them: `blocks`
 START, ANEW = -1, -2
@@ -64,12 +64,12 @@ def curve_moves(state: Any, rng: Any) -> None:
         if len(curve.z) == 0:
             continue
         state.log_p = log_marginal(state, state.units)
-        n_updates = state.n_centered + state.n_marked
+        n_held, n_marked = state.n_centered, state.n_centered + state.n_marked
+        n_updates = n_marked + state.n_stretched
         for i in range(n_updates + (2 if curve.spreads.shape[1] > 0 else 0)):
             of_law = i >= n_updates
-            # those of the law are of the first and the last kind
-            at = i if not of_law else (0 if i == n_updates else n_updates - 1)
-            kind = CENTERED if at < state.n_centered else MARKED
+            at = i if not of_law else (0 if i == n_updates else n_marked - 1)
+            kind = CENTERED if at < n_held else (MARKED if at < n_marked else STRETCHED)
             tally(state, CURVE, curve_update(state, c, kind, of_law, rng))
 
 
