@@ -157,7 +157,10 @@ def comparable(estimates, keys):
     return {key: estimates[key] for key in keys}
 
 
-@pytest.mark.parametrize("case", CASES)
+AT_LENGTH = ("law, centered alone", "law, marked alone")  # behind make test-slow
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow if c in AT_LENGTH else ()) for c in CASES])
 def test_importance_sampling(case, seed):
     prior, plan = CASES[case]
     rng = np.random.default_rng(seed)

@@ -16,7 +16,7 @@ from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
-from porbnet.statement.defaults import UNITS_PER_LENGTHSCALE, default_prior
+from porbnet.statement.defaults import default_prior
 
 KINDS = pytest.mark.parametrize("kind", ["constant", "learned"])
 X_NEW = np.linspace(-0.2, 1.2, 17)[::-1, None].copy()
@@ -166,7 +166,7 @@ def test_width_distribution():
 @KINDS
 def test_summary(kind):
     text = model(kind).summary()
-    kappa = UNITS_PER_LENGTHSCALE
+    kappa = model(kind).posterior_.problem.prior.units_per_lengthscale
     stated = "1 unit" if kappa == 1 else f"{kappa:.2g} units"
     assert text.splitlines()[0] == f"PoRB-NET fit of 40 observations of 1 input, {stated} per lengthscale"
     for part in ("2 chains of 60 draws", model(kind).diagnostics_.verdict, "width (units)", "lengthscale", "noise sd"):
@@ -274,7 +274,7 @@ def _log_marginal(problem, draws, i):
     return log_density + np.log(rows.root).sum()
 
 
-@pytest.mark.parametrize("noise", ["learned", "varying"])
+@pytest.mark.parametrize("noise", ["learned", pytest.param("varying", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lengthscale", ["constant", "learned"])
 def test_weights_in_the_likelihood_are_repeated_rows(noise, lengthscale):
     """The two ways to count a row have the same prior, and the same likelihood of any draw."""
@@ -321,6 +321,7 @@ def test_half_a_reading_leaves_more_doubt_than_one():
     assert sds[0] > 1.2 * sds[1] and sds[1] > 1.2 * sds[2]
 
 
+@pytest.mark.slow
 def test_very_many_readings_take_no_more_memory():
     X, y = wave(20)
     fitted = quiet_fit(X, y, np.full(20, 1e5), noise=0.4, n_draws=5, n_warmup=5)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fit_tools import model, quiet_fit, same_draws, wave
+from threadpoolctl import threadpool_limits
 
 import porbnet
 from porbnet import InverseGamma, LogNormal, PaperSampler, PoRBNetRegressor, Prior
@@ -64,6 +65,20 @@ def test_what_comes_back_is_what_went_out(kind, tmp_path):
     np.testing.assert_allclose(loaded.lengthscale_at(NEW).mean, fitted.lengthscale_at(NEW).mean, rtol=tolerance)
     assert str(loaded.diagnostics_) == str(fitted.diagnostics_)
     assert loaded.summary() == fitted.summary()
+
+
+@pytest.mark.filterwarnings("ignore::porbnet.errors.ExtrapolationWarning")
+def test_the_number_of_cores_changes_no_bit(tmp_path):
+    """Of predictions by a loaded model, far outside too, and of a fit: nothing in them hangs on a library's threads."""
+    first = quiet_fit(X, Y, n_warmup=20, n_draws=20)
+    first.save(tmp_path / "model.npz")
+    far = np.linspace(-2.0, 3.0, 200)[:, None]
+    with threadpool_limits(1):
+        second = quiet_fit(X, Y, n_warmup=20, n_draws=20)
+        on_one = porbnet.load(tmp_path / "model.npz").predict(far, return_std=True)
+    assert same_draws(first, second)
+    for one, all_ in zip(on_one, porbnet.load(tmp_path / "model.npz").predict(far, return_std=True), strict=True):
+        np.testing.assert_array_equal(one, all_)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "a generator"])

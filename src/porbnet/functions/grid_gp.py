@@ -26,6 +26,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
@@ -121,7 +122,8 @@ class GridGP:
     def _basis(self, d: int, lengthscale: float) -> FloatArray:
         knots = np.linspace(0.0, self.region.widths[d], self.shape[d])
         covariance = np.exp(-0.5 * ((knots[:, None] - knots[None, :]) / lengthscale) ** 2)
-        variances, vectors = np.linalg.eigh(covariance)
+        with threadpool_limits(1, "blas"):  # on more cores it would differ in the last bits, and draws with it
+            variances, vectors = np.linalg.eigh(covariance)
         variances, vectors = variances[::-1], vectors[:, ::-1]
         vectors = vectors * np.where(vectors[0] < 0.0, -1.0, 1.0)  # their signs are left open: rounding must not choose
         remaining = 1.0 - np.cumsum(variances) / len(knots)
