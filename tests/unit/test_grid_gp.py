@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from porbnet import LogNormal, Prior
 from porbnet.base.compiled import kernel
@@ -111,3 +112,13 @@ def test_lengthscale_vector():
     for bad in ([1.0, 2.0], -1.0, [[1.0]], "a"):
         with pytest.raises(StatementError, match="l="):
             lengthscale_vector("l", bad, 3)
+
+
+@pytest.mark.parametrize("lengthscale", [0.1, 0.03])
+def test_the_basis_does_not_hang_on_the_number_of_cores(lengthscale):
+    """To the last bit: draws and predictions are made of it."""
+    region = Region(np.zeros(1), np.array([1.3]))
+    basis = GridGP(region, 1.0, np.array([lengthscale])).bases[0][0]
+    with threadpool_limits(1):
+        on_one = GridGP(region, 1.0, np.array([lengthscale])).bases[0][0]
+    np.testing.assert_array_equal(basis, on_one)

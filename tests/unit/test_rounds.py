@@ -142,7 +142,7 @@ def test_a_default_fit_says_that_it_can_be_trusted():
         fit = PoRBNetRegressor("constant", random_state=0, progress=False).fit(X, y)
     found = fit.diagnostics_
     assert found.converged and found.predictions_converged and found.verdict.startswith("converged")
-    assert 1000 <= fit.posterior_.n_draws_per_chain < 2000
+    assert trust.FIRST_DRAWS <= fit.posterior_.n_draws_per_chain < 2000
 
 
 def test_time_ends_it_with_what_there_is():

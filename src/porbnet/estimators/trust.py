@@ -1,8 +1,9 @@
 """When a fit may stop: the judge of chains that go on until they can be trusted.
 
 They are enough when everything has converged, or when predictions have with `SPARE` times the effective draws that are
-asked for and only what describes them (the lengthscale, the width) is open: that would take much longer, as the verdict
-says. If all draws are not good enough, the second half of them may be: the first then counts as warm-up.
+asked for and only what describes them (the lengthscale, the width) is open, which would take more than `PATIENCE` times
+as many draws, as the verdict says. If all draws are not good enough, the second half of them may be: the first then
+counts as warm-up.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from porbnet.sampling.driver import ChainResult, Run
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.rounds import Judgement
 
-FIRST_DRAWS = 1000  # of each chain before it is looked at
-SPARE = 3.0
+FIRST_DRAWS = 400  # of each chain before it is looked at
+SPARE, PATIENCE = 2.0, 3.0
 MAX_SECONDS = 120.0  # of a fit whose number of draws is not stated
 
 
@@ -63,8 +64,8 @@ class Trust:
         wanted = ESS_PER_CHAIN * n_chains
         of_f = [r for r in found.rows if r.predicts and not math.isnan(r.least_ess)]
         spare = found.predictions_converged and all(r.least_ess >= SPARE * wanted for r in of_f)
-        enough = found.converged or spare
         open_ = [r for r in found.rows if not math.isnan(r.least_ess)]
+        enough = found.converged or (spare and lacking(open_, wanted) > PATIENCE)
         worst = min(open_, key=lambda r: r.least_ess, default=None)
         words = ""
         if worst is not None and not enough:
