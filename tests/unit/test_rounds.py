@@ -11,6 +11,8 @@ import porbnet
 from porbnet import PoRBNetRegressor
 from porbnet.errors import StatementError
 from porbnet.estimators import trust
+from porbnet.posterior.diagnostics import Diagnostics, Effort, Row
+from porbnet.posterior.diagnostics import judge as judged
 from porbnet.sampling import chain as chains
 from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.sampling.driver import ChainResult
@@ -172,6 +174,26 @@ def test_the_second_half_counts_where_only_it_agrees(small):
     fake = [ChainResult(draws.first(2 * n), {}, 0, 0.0, 0.0) for _ in range(2)]
     object.__setattr__(fake[0].draws, "values", far[: 2 * n])
     assert judge.judge(fake, 1.0).skip == n
+
+
+@pytest.mark.parametrize(
+    ("of_f", "of_lengthscale", "enough"),
+    [
+        ((1.002, 500.0), (1.005, 450.0), True),  # everything has converged
+        ((1.002, 900.0), (1.02, 200.0), False),  # twice as many draws will do for the lengthscale, too
+        ((1.002, 900.0), (1.05, 60.0), True),  # too many
+        ((1.002, 700.0), (1.05, 60.0), False),  # not twice what is asked for of f
+        ((1.02, 900.0), (1.005, 450.0), False),
+    ],
+)
+def test_when_chains_are_enough(of_f, of_lengthscale, enough):
+    rows = tuple(
+        Row(name, 0.0, 1.0, 0.1, rhat, ess, ess)
+        for name, (rhat, ess) in (("f[0]", of_f), ("log ls[0]", of_lengthscale))
+    )
+    converged, predicts, verdict = judged(rows, 4, 400, Effort())
+    found = Diagnostics(rows, {}, 0, converged, verdict, predicts)
+    assert trust.is_enough(found, 400.0) == enough
 
 
 @pytest.mark.parametrize(

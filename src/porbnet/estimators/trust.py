@@ -60,12 +60,9 @@ class Trust:
     def judge(self, results: list[ChainResult], seconds: float) -> Judgement:
         """Whether the chains so far are enough."""
         (_, found), skip = self._better(results, self._effort(results, seconds))
-        n_chains = len(results)
-        wanted = ESS_PER_CHAIN * n_chains
-        of_f = [r for r in found.rows if r.predicts and not math.isnan(r.least_ess)]
-        spare = found.predictions_converged and all(r.least_ess >= SPARE * wanted for r in of_f)
+        wanted = ESS_PER_CHAIN * len(results)
         open_ = [r for r in found.rows if not math.isnan(r.least_ess)]
-        enough = found.converged or (spare and lacking(open_, wanted) > PATIENCE)
+        enough = is_enough(found, wanted)
         worst = min(open_, key=lambda r: r.least_ess, default=None)
         words = ""
         if worst is not None and not enough:
@@ -97,6 +94,15 @@ class Trust:
             return every, 0
         half = self._diagnosed([replace(r, draws=r.draws.after(skip)) for r in results], effort)
         return (half, skip) if _rank(half[1]) > _rank(every[1]) else (every, 0)
+
+
+def is_enough(found: Diagnostics, wanted: float) -> bool:
+    """Whether chains may stop; `wanted` effective draws are asked for."""
+    if found.converged or not found.predictions_converged:
+        return found.converged
+    checked = [r for r in found.rows if not math.isnan(r.least_ess)]
+    spare = all(r.least_ess >= SPARE * wanted for r in checked if r.predicts)
+    return spare and lacking(checked, wanted) > PATIENCE
 
 
 def _rank(found: Diagnostics) -> tuple[bool, bool, float]:
