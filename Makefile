@@ -29,7 +29,7 @@ $(VENV)/.test: $(VENV)/.plot
 demo: $(VENV)/.plot
 	mkdir -p demo
 	$(BIN)/porbnet data motorcycle --out demo/motorcycle.csv
-	$(BIN)/porbnet fit demo/motorcycle.csv --x time --y acceleration --noise varying --draws 2000 --seed 1 --out demo \
+	$(BIN)/porbnet fit demo/motorcycle.csv --x time --y acceleration --noise varying --seed 1 --out demo \
 		--overwrite || [ $$? -eq 3 ]  # 3: done, and the verdict says that the chains should run longer
 	@echo "open demo/report.html in a browser; demo/curves.png is the picture, demo/model.npz the model"
 

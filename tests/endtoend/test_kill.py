@@ -89,21 +89,21 @@ for place in sorted(rng.uniform(0.0, 0.7 * total) for _ in range(wanted)):
 
 
 def test_many_kills_change_nothing(tmp_path, seed):
-    """Twelve kills of one fit, at moments drawn from the test's seed."""
+    """Eight kills of one fit, at moments drawn from the test's seed."""
     script = tmp_path / "killed.py"
     script.write_text(textwrap.dedent(FORKING))
     folder = tmp_path / "checkpoint"
     done = subprocess.run(
-        [sys.executable, str(script), str(folder), str(seed), "12"],
+        [sys.executable, str(script), str(folder), str(seed), "8"],
         capture_output=True,
         text=True,
         timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("killed") == 12
+    assert done.stdout.count("killed") == 8
     places = {line for line in done.stdout.splitlines() if len(line.split()) == 3}
-    assert len(places) >= 6, done.stdout  # kills came at different places of the fit
+    assert len(places) >= 4, done.stdout  # kills came at different places of the fit
     assert (folder / "chain1-state.npz").exists()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PorbnetWarning)

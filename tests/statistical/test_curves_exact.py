@@ -157,7 +157,7 @@ def comparable(estimates, keys):
     return {key: estimates[key] for key in keys}
 
 
-AT_LENGTH = ("law, centered alone", "law, marked alone")  # behind make test-slow
+AT_LENGTH = ("law learned", "law, centered alone", "law, marked alone", "both curves")  # behind make test-slow
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow if c in AT_LENGTH else ()) for c in CASES])
@@ -268,6 +268,7 @@ def test_updates_of_the_law_leave_the_joint_law_alone(seed):
     assert np.all(np.abs(scores) < LIMIT), scores
 
 
+@pytest.mark.slow
 def test_a_finer_grid_changes_nothing(seed):
     """Twice the knots: posterior means move by less than their Monte Carlo error allows."""
     rng = np.random.default_rng(seed)

@@ -25,7 +25,7 @@ def compare(problem, seed, n_draws, sampler):
     return z_scores(one, other), one, other
 
 
-@pytest.mark.parametrize("problem", [p for p in PROBLEMS if p != "2-D constant"])
+@pytest.mark.parametrize("problem", [p for p in PROBLEMS if p not in ("2-D constant", "sigmoid-GP")])
 def test_samplers_agree(problem, seed):
     key, z = worst(compare(problem, seed, 1500, SHORT)[0])
     assert abs(z) < LIMIT, (key, z)

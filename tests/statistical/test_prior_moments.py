@@ -200,6 +200,9 @@ MUTANTS = {
 }
 
 
+OTHERS = ("weight variance inverse", "s² = s0² λ, callable", "constant scale")  # behind make test-slow
+
+
 @pytest.mark.parametrize("kind", ["constant", "piecewise", "callable"])
 def test_the_plain_sum_is_right(kind, seed):
     """The mutants' base agrees with the formula, so what is rejected below is the slip and not the sum."""
@@ -208,7 +211,7 @@ def test_the_plain_sum_is_right(kind, seed):
     np.testing.assert_allclose(by_sum(prior, X), prior.covariance(X), rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", [pytest.param(m, marks=pytest.mark.slow if m in OTHERS else ()) for m in MUTANTS])
 def test_mutants_are_rejected(name, seed):
     kind, mutant = MUTANTS[name]
     prior = build(kind, 1)

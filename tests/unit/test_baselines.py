@@ -44,7 +44,7 @@ def data():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ("gp hmc", "lgp") else n for n in MODELS]
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ("gp hmc", "lgp", "bnn") else n for n in MODELS]
 )
 def test_one_interface(name):
     if name not in WITHOUT_JAX:

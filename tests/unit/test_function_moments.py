@@ -111,7 +111,7 @@ def test_a_small_sd_is_not_lost_in_a_large_amplitude(monkeypatch, seed):
     np.testing.assert_allclose(sd, np.sqrt(posterior.mean_and_variance(places)[1]), rtol=1e-4)
 
 
-@pytest.mark.parametrize("n_dims", [1, 2])
+@pytest.mark.parametrize("n_dims", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_neither_chunks_nor_threads_change_anything(n_dims, monkeypatch, seed):
     posterior, X = posterior_of("learned", n_dims), points(n_dims, seed)
     expected = posterior.mean_and_variance(X, 1), whole(posterior, X[:6000])
