@@ -108,7 +108,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     region : "auto", (low, high) or one pair per dimension
         Where units may lie, in the units of the input; dates if the input has dates.
     units_per_lengthscale : "auto" or float
-        More units make f closer to a Gaussian process and cost more.
+        More units make f closer to a Gaussian process and cost more. "auto": 1, or with one input up to 3 where the
+        data say much (chains of few units are slow there); 0.7 with several inputs.
     trend : None, "linear", float or sequence of float, default None
         A straight line (a plane) in f, for data that go somewhere: beyond the data f then follows it. "linear": slopes
         of the order of the spread of y over the range of each input. Numbers: their standard deviations, in units of
@@ -126,8 +127,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Chains: independent runs, which must agree.
     n_draws : "auto" or int
         Draws kept per chain. "auto": chains go on until they can be trusted (every R-hat at most 1.01, 100 effective
-        draws per chain), or until `max_seconds` are over, and keep between 1,000 and 2,000 draws each (the second half
-        of these, where that is what agrees).
+        draws per chain), or until `max_seconds` are over, and keep 400 to 2,000 draws each (the second half of these,
+        where that is what agrees).
     n_warmup, thin : int
         Sweeps of warm-up, and sweeps per draw; with n_draws="auto" thin doubles as chains get long.
     max_seconds : "auto", float or None
