@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
 	@echo "make paper       the paper's figures and tables, small sizes (folder paper/)"
-	@echo "make test        lint, types and the default tests (about seven minutes on two cores, and two to set up)"
+	@echo "make test        lint, types and the default tests (about eight minutes on two cores, and two to set up)"
 	@echo "make test-slow   the long statistical checks"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
 	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"

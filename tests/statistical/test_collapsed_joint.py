@@ -72,7 +72,7 @@ AT_LENGTH = (
     | {f"Student-t, {freedom:g} degrees": unknown_constant(RobustNoise(LEVEL, freedom)) for freedom in (2.0, 4.0, 10.0)}
 )
 CALIBRATED = (  # in every run; the others at length only
-    "1-D, unknown", "1-D, curve", "inverse gamma", "known precisions", "varying", "Student-t",
+    "1-D, unknown", "1-D, curve", "known precisions", "varying", "Student-t",
     "Student-t, half a degree",
 )  # fmt: skip
 PLAIN = list(PRIORS)[:4]  # Gaussian errors, intensities of all kinds; the others have other errors, and are shorter

@@ -49,7 +49,7 @@ def highest_log_likelihood(posterior):
     return -0.5 * posterior.problem.n_points * np.log(2.0 * np.pi * posterior.noise**2)
 
 
-@pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-6, 1e-7, 1e-9])
+@pytest.mark.parametrize("noise", [1e-3, 1e-6, *(pytest.param(n, marks=pytest.mark.slow) for n in (1e-5, 1e-7, 1e-9))])
 def test_too_little_noise_gives_no_impossible_likelihoods(noise, seed):
     """Residuals a hundred or more times the stated noise, where rounding alone can make likelihoods of exp(1e11)."""
     problem = small_problem(seed, noise=noise)
