@@ -40,7 +40,7 @@ from many_tools import Cluster, frame, n_rows_written, same_fits, unsettled, wai
 
 ROLES: dict[str, Any] = {"by": "patient", "x": "time", "y": "rate"}
 SHORT: dict[str, Any] = {"n_chains": 2, "n_warmup": 100, "n_draws": 100, "thin": 2, "random_state": 0}
-USUAL: dict[str, Any] = {"n_draws": 1000, "max_seconds": None, "random_state": 0}
+USUAL: dict[str, Any] = {"n_draws": 400, "max_seconds": None, "random_state": 0}
 QUICK: dict[str, Any] = SHORT | {"lengthscale": "constant", "n_warmup": 20, "n_draws": 20, "thin": 1}
 TINY: dict[str, Any] = {"lengthscale": "constant", "n_chains": 1, "n_warmup": 10, "n_draws": 10, "thin": 1}
 MB = 2**20
@@ -362,11 +362,11 @@ def main() -> None:
         if wanted("killed"):
             found["killed"] = killed(n or 1000, work / "killed")
         if wanted("throughput"):
-            for name, settings, times in (("usual", USUAL, 1), ("short", SHORT, 6)):
+            for name, settings, times in (("usual", USUAL, 1), ("short", SHORT, 2)):
                 for loo in (True, False):
                     place = work / f"{name}-{loo}"
                     found[f"{name}, {'with' if loo else 'without'} loo"] = throughput(
-                        times * (n or 12), settings, place, loo
+                        times * (n or 36), settings, place, loo
                     )
         if wanted("memory"):
             found["memory"] = memory(n or 10_000, work / "memory")

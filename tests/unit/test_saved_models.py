@@ -70,11 +70,12 @@ def test_what_comes_back_is_what_went_out(kind, tmp_path):
 @pytest.mark.filterwarnings("ignore::porbnet.errors.ExtrapolationWarning")
 def test_the_number_of_cores_changes_no_bit(tmp_path):
     """Of predictions by a loaded model, far outside too, and of a fit: nothing in them hangs on a library's threads."""
-    first = quiet_fit(X, Y, n_warmup=20, n_draws=20)
+    many_knots = {"lengthscale": SigmoidGP(12.0, 1.0, 0.05), "n_warmup": 20, "n_draws": 20}
+    first = quiet_fit(X, Y, **many_knots)
     first.save(tmp_path / "model.npz")
     far = np.linspace(-2.0, 3.0, 200)[:, None]
     with threadpool_limits(1):
-        second = quiet_fit(X, Y, n_warmup=20, n_draws=20)
+        second = quiet_fit(X, Y, **many_knots)
         on_one = porbnet.load(tmp_path / "model.npz").predict(far, return_std=True)
     assert same_draws(first, second)
     for one, all_ in zip(on_one, porbnet.load(tmp_path / "model.npz").predict(far, return_std=True), strict=True):

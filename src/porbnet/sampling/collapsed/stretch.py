@@ -189,11 +189,11 @@ def carry(component: Any, shape: Any, axis: int, cut: float, n_points: int, plac
     accumulate(curve, shape, axis)
     for i in range(n_points):
         upper = marks[i] < 0.0
-        edge, middle = amount(curve, shape, axis, high if upper else low, points[i]), 0.0
+        edge = amount(curve, shape, axis, high if upper else low, points[i])
         wanted = edge - (-1.0 - marks[i]) if upper else edge + marks[i]
-        middle = amount(curve, shape, axis, cut, points[i])
-        if wanted <= middle if upper else wanted > middle:
-            continue
+        at_cut = amount(curve, shape, axis, cut, points[i])
+        if (upper and wanted <= at_cut) or (not upper and wanted > at_cut):
+            continue  # silent
         copy(points[i], place, n_dims)
         place[axis] = arrival(curve, shape, axis, wanted, points[i])
         at = n
