@@ -16,7 +16,6 @@ import argparse
 import heapq
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -240,9 +239,9 @@ def parquet(n_series: int, work: Path) -> dict[str, float]:
                 work / "data", **ROLES, out=work / "fits", client=client, models="none", loo=False, **TINY,
                 random_state=0,
             )  # fmt: skip
-            read, peak = bytes_read() - read, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            read, after = bytes_read() - read, psutil.Process().memory_info().rss
     found = {"series": len(fits.table), "folder_mb": size / MB, "read_mb": read / MB,
-             "growth_mb": (peak - before) / MB}  # fmt: skip
+             "growth_mb": (after - before) / MB}  # fmt: skip
     print(f"{len(fits.table)} series in a folder of {size / MB:.0f} MB: the client read {read / MB:.1f} MB of anything "
           f"and grew by {found['growth_mb']:.0f} MB", flush=True)  # fmt: skip
     return found
