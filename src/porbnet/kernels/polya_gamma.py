@@ -5,8 +5,8 @@
 For b = 1 there is Devroye's exact method (2009): 4 PG(1, z) has a density whose series alternates, with terms that
 decrease, so that it is known on which side of it a point lies after a few of them. Small whole b add such variates up.
 
-For any other b the sum itself is taken: `FIRST_TERMS` + 4c terms as they are, and for all of those beyond one Gamma
-variate with their mean and variance, both in closed form:
+For any other b the sum itself is taken: `n_terms` of them as they are, and for all of those beyond one Gamma variate
+with their mean and variance, both in closed form:
 
     Σ_k d_k = tanh(z/2) / 2z,   Σ_k d_k² = (2 tanh(z/2) - z / cosh²(z/2)) / 4z³.
 
@@ -22,7 +22,7 @@ from typing import Any
 from porbnet.base.compiled import hot, inner
 from porbnet.kernels.random import gamma, normal, uniform
 
-FIRST_TERMS = 12
+FEW_TERMS, MANY_TERMS = 6, 12  # at a tilt of zero; what is needed grows with it, the faster the smaller it is
 MOST_ADDED = 4  # whole shapes up to which variates of shape one are added up
 _CUT = 0.64  # where the two forms of the series meet
 _LARGE = 40.0  # half a tilt from which the right part has no mass: below e^-400
@@ -101,12 +101,17 @@ def polya_gamma_one(tilt: float, rng: Any) -> float:
                     break
 
 
+@inner
+def n_terms(c: float) -> int:
+    """How many terms are taken as they are."""
+    return int(min(FEW_TERMS + int(8.0 * c), MANY_TERMS + int(4.0 * c), _MOST_TERMS))
+
+
 @hot
 def _sum_of_gammas(shape: float, tilt: float, rng: Any) -> float:
     """PG(shape, tilt) for any shape, by its sum; what lies beyond the first terms as one variate."""
     z = min(abs(tilt), _MOST_TILT)
     c = z / (2.0 * math.pi)
-    n_terms = min(FIRST_TERMS + int(4.0 * c), _MOST_TERMS)
     if z < 0.05:
         square = z * z
         first = 0.25 - square / 48.0 + square * square / 480.0
@@ -116,7 +121,7 @@ def _sum_of_gammas(shape: float, tilt: float, rng: Any) -> float:
         first = 0.5 * slope / z
         second = 0.25 * (2.0 * slope - z * (1.0 - slope * slope)) / (z * z * z)
     total, scale, c2 = 0.0, 0.5 / (math.pi * math.pi), c * c
-    for k in range(n_terms):
+    for k in range(n_terms(c)):
         d = scale / ((k + 0.5) * (k + 0.5) + c2)
         total += d * gamma(shape, rng)
         first -= d

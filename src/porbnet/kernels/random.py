@@ -71,8 +71,12 @@ def gamma(shape: float, rng: Any) -> float:
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
         z = normal(rng)
-        v = (1.0 + c * z) ** 3
-        if v > 0.0 and math.log(1.0 - uniform(rng)) < 0.5 * z * z + d - d * v + d * math.log(v):
+        v = (1.0 + c * z) * (1.0 + c * z) * (1.0 + c * z)
+        if v <= 0.0:
+            continue
+        u, z2 = 1.0 - uniform(rng), z * z
+        # a bound that needs no logarithm says yes nearly always
+        if u < 1.0 - 0.0331 * z2 * z2 or math.log(u) < 0.5 * z2 + d - d * v + d * math.log(v):
             return float(boost * d * v)
 
 
