@@ -12,7 +12,8 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
   three inputs). Heavy tails ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - trend ("linear"): the sd of a slope is √12 S over the range: a straight line that alone would have the spread of y.
   Noise and lengthscale then follow what the least-squares line (plane) leaves of y, and its spread, not S; the
-  amplitude has half of that spread for its median, as noise may be all there is beside the line.
+  amplitude has a twentieth of that spread for its median, give or take a factor 6, as noise may be all there is beside
+  the line.
 - region: the range of the inputs and 1.5 lengthscales beyond, at least a tenth and at most half of the range.
 - units per lengthscale: one, 0.7 for D > 1. With one input more where the data say much, as chains of few units are
   slow there: by the sixth root of their information, rows per lengthscale over the noise ratio of the first guess,
@@ -54,7 +55,7 @@ LITTLE_INFORMATION, MOST_INFORMED = (
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
-AMPLITUDE_LEFT = 0.5  # of the spread that a line leaves
+AMPLITUDE_LEFT, AMPLITUDE_LEFT_FACTOR = 0.05, 6.0  # of the spread that a line leaves
 LEAST_LEFT = 1e-3  # of the spread of y, that a line may leave
 SLOPE = math.sqrt(12.0)  # sd of a slope, times range over spread of y
 LEARNED = ("learned", "constant")
@@ -144,7 +145,9 @@ def default_prior(
     slope_sd, bias_sd = _trend(trend, scales), scales.output
     if trend is not None:
         y, scales = _without_line(X, y, counts, scales)
-    typical_amplitude = scales.output if trend is None else AMPLITUDE_LEFT * scales.output
+    amplitudes = LogNormal(scales.output, AMPLITUDE_FACTOR)
+    if trend is not None:
+        amplitudes = LogNormal(AMPLITUDE_LEFT * scales.output, AMPLITUDE_LEFT_FACTOR)
     first: Guess | None = None
     one_unknown = isinstance(lengthscale, str) and (lengthscale == "constant" or n_dims > 3)
     spread = UnknownConstant.about(1.0, LEVEL_FACTOR).mean_level if one_unknown else 1.0
@@ -170,7 +173,7 @@ def default_prior(
             stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
     prior = Prior(
         stated,
-        _learned("amplitude", amplitude, LogNormal(typical_amplitude, AMPLITUDE_FACTOR)),
+        _learned("amplitude", amplitude, amplitudes),
         region=box,
         bias=bias_sd if isinstance(bias, str) and _checks.choice("bias", bias, ("auto",)) else bias,
         noise=_noise(noise, scales),
