@@ -48,10 +48,8 @@ LEVEL_FACTOR = 4.0  # of a constant: the width goes as lengthscale ** -D, and a 
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 1.5, 0.1, 0.5
 UNITS_PER_LENGTHSCALE, UNITS_PER_LENGTHSCALE_BEYOND = 1.0, 0.7  # for D = 1, beyond
 FEW_UNITS_PER_LENGTHSCALE = 0.7  # below it one is told
-LITTLE_INFORMATION, MOST_INFORMED = (
-    100.0,
-    3.0,
-)  # up to which one unit per lengthscale will do, and how many more at most
+LITTLE_INFORMATION = 100.0  # up to which one unit per lengthscale will do
+MOST_INFORMED = 3.0  # times as many at most
 MOST_UNITS = {1: 400.0}
 MOST_UNITS_BEYOND = 150.0
 LARGEST_SPREAD = 1e40
