@@ -40,14 +40,16 @@ def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as
             model = run(begun)
         if model._run_ended_early:
             _stopped(out)
-        said[:] = [document.in_options(text) for text in said]
-        for text in said:
-            note(f"warning: {text}", quiet or as_json)
-        found = write(model, out, command, said)
+        heard = [document.in_options(text) for text in said]
+        found = write(model, out, command, heard)
     except KeyboardInterrupt:
         _stopped(out)
     names = ", ".join(Path(name).name for name in found["files"])
-    lines = [document.text(found), "", f"written to {out}: {names}"]
+    summary = document.text(found)
+    for text in heard:
+        if " ".join(text.split()) not in " ".join(summary.split()):  # once is enough
+            note(f"warning: {text}", quiet or as_json)
+    lines = [summary, "", f"written to {out}: {names}"]
     if goes_on(model):
         lines.append(f"to go on from here: porbnet resume {_quoted(out)} --max-time TIME")
     show(found, "\n".join(lines), as_json, quiet)
@@ -99,7 +101,7 @@ def write(model: PoRBNetRegressor, out: Path, command: str, said: list[str]) -> 
                 (out / f"{kind}.svg").write_text(images[kind], encoding="utf-8")
                 files += [f"{kind}.png", f"{kind}.svg"]
     else:
-        said.append("there are no pictures: pip install 'porbnet[plot]' brings what they need")
+        said = [*said, "there are no pictures: pip install 'porbnet[plot]' brings what they need"]
     title = f"{found['output']} given {document.in_words(found['inputs'])}"
     (out / "report.html").write_text(report.html(model, found, title, images), encoding="utf-8")
     files.append("report.html")

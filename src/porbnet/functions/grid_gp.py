@@ -6,7 +6,7 @@ directions of negligible variance are dropped:
 
     h(knots) = √variance · (B_1 ⊗ ... ⊗ B_D) z,      B_d = V_d S_d^½
 
-which has the covariance of the process at the knots to about 1e-8.
+which has the covariance of the process at the knots to about 1e-8 (1e-4 with fewer knots than by default).
 
 The law of the process may be unknown too: a log-normal variance, and a log-normal factor common to all lengthscales.
 Each is one more whitened coefficient ζ ~ N(0, 1), after the others in this order:
@@ -39,6 +39,7 @@ _KNOTS_PER_LENGTHSCALE = {1: 16.0, 2: 8.0, 3: 6.0}
 _FEWEST_PER_LENGTHSCALE = 4.0
 _MOST_KNOTS = {1: 2048, 2: 160, 3: 48}
 _DROPPED_VARIANCE = 1e-8
+_DROPPED_VARIANCE_IF_COARSE = 1e-4  # by each dimension, if there are fewer knots than by default
 LENGTHSCALE_STEP = 0.2  # between the values of an unknown lengthscale, in sd of its logarithm
 _MOST_BYTES = 32_000_000  # of tables of draws by knots
 _STEPS = 12  # to either side of the median
@@ -78,6 +79,7 @@ class GridGP:
         lengthscale_log_sd: float = 0.0,
     ) -> None:
         self.region = region
+        self._dropped = _DROPPED_VARIANCE if refinement >= 1.0 else _DROPPED_VARIANCE_IF_COARSE
         self.variance = variance.median if isinstance(variance, LogNormal) else variance
         self.variance_log_sd = variance.log_sd if isinstance(variance, LogNormal) else 0.0
         steps = np.arange(-_STEPS, _STEPS + 1) if lengthscale_log_sd > 0.0 else np.zeros(1)
@@ -127,7 +129,7 @@ class GridGP:
         variances, vectors = variances[::-1], vectors[:, ::-1]
         vectors = vectors * np.where(vectors[0] < 0.0, -1.0, 1.0)  # their signs are left open: rounding must not choose
         remaining = 1.0 - np.cumsum(variances) / len(knots)
-        n_kept = int(np.argmax(remaining < _DROPPED_VARIANCE)) + 1
+        n_kept = int(np.argmax(remaining < self._dropped)) + 1
         return np.asarray(vectors[:, :n_kept] * np.sqrt(variances[:n_kept]))
 
     def spreads(self) -> FloatArray:

@@ -227,7 +227,8 @@ class SigmoidGP(Intensity):
         return [(p, Constant(level)) for p, level in self._level_nodes()]
 
     def __repr__(self) -> str:
-        return f"SigmoidGP(upper={self.upper!r}, variance={self.variance!r}, lengthscale={self.lengthscale!r})"
+        finer = f", refinement={self.refinement!r}" if self.refinement != 1.0 else ""
+        return f"SigmoidGP(upper={self.upper!r}, variance={self.variance!r}, lengthscale={self.lengthscale!r}{finer})"
 
 
 def _lengthscale(stated: Any) -> float | FloatArray | LogNormal | list[LogNormal]:

@@ -58,6 +58,7 @@ LEAST_LEFT = 1e-3  # of the spread of y, that a line may leave
 SLOPE = math.sqrt(12.0)  # sd of a slope, times range over spread of y
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
+COARSE = 0.5  # of the knots that a curve over several inputs has by default: 4 per lengthscale for two, 3 for three
 CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
 
 
@@ -168,7 +169,7 @@ def default_prior(
             stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
             upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
-            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range)
+            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range, COARSE if n_dims > 1 else 1.0)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, amplitudes),

@@ -106,14 +106,16 @@ def default_plan(problem: Problem) -> Plan:
     """Proposals per sweep, by the expected width E (measured in benchmarks/efficiency.py).
 
     With a learned level births and deaths are what lets the width follow it, and cost little beside the level's own
-    updates. A learned curve takes the width along with it, and costs more.
+    updates. A learned curve takes the width along with it, and costs more. With several inputs updates with places cost
+    more, as they run over whole tables of knots, than the effective draws they bring.
     """
     expected = sum(c.expected for c in problem.components)
     births, moves = (0.5, 0.06)
     if any(not problem.parameters[c.level].known for c in problem.components):
         curves = any(c.process is not None for c in problem.components)
         births, moves = (1.0, 0.12) if curves else (2.0, 0.3)
-    return Plan(max(10, round(births * expected)), max(3, round(moves * expected)))
+    plan = Plan(max(10, round(births * expected)), max(3, round(moves * expected)))
+    return plan if problem.most_dims == 1 else replace(plan, n_stretched=0)
 
 
 class CollapsedChain(BaseChain):
