@@ -7,7 +7,7 @@ All of it follows the data: multiply or shift inputs or outputs, and the prior g
 - lengthscale: up to three inputs about that of a Gaussian process with a single one (`first_guess`), but not so short
   that it would take too many units; beyond, 0.2 √D times the range of each input. As a curve (D ≤ 3): the intensity is
   λ* sigmoid(h), λ* ~ Gamma with shape 4 and mean 1.5 times the typical level, h with variance 6 and a lengthscale of
-  0.2 ranges. As a constant: give or take a factor 4^(1/D).
+  0.2 ranges (0.35 with three inputs). As a constant: give or take a factor 4^(1/D).
 - noise curve ("varying"): the noise above times exp(h), h with variance 2 and a lengthscale of 0.15 ranges (0.2 with
   three inputs). Heavy tails ("robust"): degrees of freedom log-normal, median 5, factor 2.
 - trend ("linear"): the sd of a slope is √12 S over the range: a straight line that alone would have the spread of y.
@@ -59,7 +59,7 @@ SLOPE = math.sqrt(12.0)  # sd of a slope, times range over spread of y
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
 COARSE = 0.5  # of the knots that a curve over several inputs has by default: 4 per lengthscale for two, 3 for three
-CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.2  # of the intensity's Gaussian process: variance, lengthscale over the range
+CURVE_VARIANCE, CURVE_SHARE = 6.0, {1: 0.2, 2: 0.2, 3: 0.35}  # of h: variance, lengthscale over the range by inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def default_prior(
             stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
             upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
-            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range, COARSE if n_dims > 1 else 1.0)
+            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE[n_dims] * scales.range, COARSE if n_dims > 1 else 1.0)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, amplitudes),
