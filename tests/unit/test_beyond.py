@@ -148,3 +148,13 @@ def test_dates_are_said_as_dates():
     fit = quiet_fit(days[:, None], y, lengthscale="constant")
     with pytest.warns(ExtrapolationWarning, match="asked for 2026-01-01"):
         fit.predict(np.array([["2026-01-01"]], dtype="datetime64[D]"))
+
+
+def test_rows_of_the_data_are_not_beyond_them_by_rounding():
+    """Rows come back from standard coordinates with other last bits; making units beyond them takes seconds."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(1.0, 7.0, size=(40, 3)) * [1000.0, 3.0, 0.1]
+    posterior = quiet_fit(X, rng.standard_normal(40), lengthscale="learned", n_draws=4, n_warmup=4).posterior_
+    rows = posterior.problem.inputs
+    assert not posterior.beyond.box.contains(rows).all()
+    assert not posterior.beyond.free(rows).any()

@@ -39,6 +39,7 @@ IntArray = NDArray[np.int64]
 
 _INWARD, _INWARD_BEYOND = (0.0, 0.1, 0.3), (0.0,)  # of the way to the middle of the data's box: where g is held
 _RIDGE = 1e-8  # of amplitude²
+_SLACK = 1e-9  # of the size of that box, by which its own rows may seem to lie beyond it
 _WORK, _WORK_BEYOND = 8000, 2400  # draws, over the cost of one, whose k is computed; others take that of a near one
 _FEW_DRAWS = 200  # for covariances
 _MOST_NUMBERS = 500_000  # of a table of draws by points
@@ -116,8 +117,9 @@ class Beyond:
     # --- where g is held ---------------------------------------------------------------------------------------
 
     def free(self, X: FloatArray) -> NDArray[np.bool_]:
-        """Which points lie beyond the box of the data, shape (n_points,)."""
-        return np.asarray(~self.box.contains(X))
+        """Which points lie beyond the box of the data, and not by rounding alone, shape (n_points,)."""
+        slack = _SLACK * (self.box.high - self.box.low)
+        return np.asarray(np.any((X < self.box.low - slack) | (X > self.box.high + slack), axis=1))
 
     def places(self, X: FloatArray) -> FloatArray:
         """Where g is held on account of each point, shape (n_points, n_pins, n_dims)."""
