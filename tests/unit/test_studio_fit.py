@@ -69,9 +69,9 @@ def test_a_fit_that_was_stopped_has_the_draws_of_one_that_was_not(desk):
 def test_live_bands_tend_to_those_of_the_model(desk):
     fit = fitted(desk, running=RUNNING | {"n_draws": 600})
     from porbnet.studio import live_summary
-    from porbnet.studio.live_fit import exact_picture
+    from porbnet.studio.shown_outcomes import exact_picture
 
-    live, exact = live_summary.picture(fit.tables, True, 1), exact_picture(fit.model, fit.places)
+    live, exact = live_summary.picture(fit.tables, True, fit.rows), exact_picture(fit.model, fit.rows, fit.places)
     spread = exact["f_high"] - exact["f_low"]
     assert np.mean(np.abs(live["mean"] - exact["mean"]) / spread) < 0.1
     for name in ("f_low", "f_high"):

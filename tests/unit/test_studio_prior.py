@@ -8,7 +8,7 @@ from porbnet.base.distributions import LogNormal
 from porbnet.errors import StatementError
 from porbnet.studio.counterparts import counterparts
 from porbnet.studio.deformation import Whitened, deformed
-from porbnet.studio.rows import Source
+from porbnet.studio.rows import Rows, Source
 from porbnet.studio.running import Running
 from porbnet.studio.statement_form import Form, LengthscaleCurve
 from porbnet.studio.take_away import command, python
@@ -94,7 +94,7 @@ def test_others_are_matched_in_variance_and_upcrossings():
 
 def test_a_program_states_the_same_prior():
     space = {}
-    exec(python(Form.of(STATED), None, [], [], Running()), space)
+    exec(python(Form.of(STATED), None, [], [], Running(), None), space)
     same = Form.of(STATED).prior()
     x = np.linspace(-4, 5, 20)
     assert np.array_equal(space["prior"].sample(x, 3, random_state=0), same.sample(x, 3, random_state=0))
@@ -105,9 +105,10 @@ def test_commands_quote_what_they_are_given():
     source = Source("file", "a; rm -rf $HOME 'x'.csv", x=("time of day",), y="`y`")
     import shlex
 
-    words = shlex.split(command(form, source, [], [], Running()))
+    rows = Rows(np.zeros((2, 1)), np.zeros(2), [*source.x, source.y], [], None, [])
+    words = shlex.split(command(form, source, [], [], Running(), rows))
     assert words[:3] == ["porbnet", "fit", "a; rm -rf $HOME 'x'.csv"] and "time of day" in words and "`y`" in words
     assert "--region=0,1" in words and words[words.index("--noise") + 1] == "robust"
-    code = python(form, source, [], [], Running())
+    code = python(form, source, [], [], Running(), rows)
     compile(code, "copied", "exec")
     assert repr("a; rm -rf $HOME 'x'.csv") in code

@@ -56,6 +56,15 @@ class Shifted(FunctionPrior):
         return self.prior.point_moments(X + self.shift)
 
 
+def without_line(prior: Prior) -> Prior:
+    """The same statement without its trend, which the others do not have."""
+    if prior.trend is None:
+        return prior
+    found = Prior.__new__(Prior)
+    found._state(prior.s0, prior.intensity, prior.anisotropy, prior.amplitude, prior.bias, prior.noise, prior.region)
+    return found
+
+
 def counterparts(prior: Prior, ends: tuple[float, float]) -> Iterator[tuple[str, str, FunctionPrior]]:
     """Title, what was matched in words, and prior: Gaussian process, B-RBFN and BNN with as many upcrossings.
 

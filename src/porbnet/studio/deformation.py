@@ -19,7 +19,7 @@ import numpy as np
 
 from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
-from porbnet.functions.network import Networks
+from porbnet.functions.network import Networks, Trend
 from porbnet.intensity import FromFunction
 from porbnet.kernels.units import REACH
 from porbnet.statement.moments import scale_of
@@ -41,7 +41,7 @@ class Whitened:
     def __init__(self, n: int, seed: int = 0) -> None:
         self.n, self.seed = n, seed
         rng = np.random.default_rng([seed, 0])
-        self.bias, self.amplitude = rng.standard_normal((2, n))
+        self.bias, self.amplitude, self.slope = rng.standard_normal((3, n))
         self._times = np.empty((n, 2, 0))
         self._weights = np.empty((n, 2, 0))
 
@@ -105,4 +105,5 @@ def deformed(prior: Prior, numbers: Whitened, ends: tuple[float, float] | None =
         factor * z[within] * np.repeat(sizes, counts),
         prior.bias * numbers.bias,
         np.ones(1),
+        trend=None if prior.trend is None else Trend(numbers.slope[:, None] * prior.trend, prior.middle),
     )

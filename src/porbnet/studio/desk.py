@@ -14,11 +14,10 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
 from porbnet.cli.common import gathered_warnings, tidy
 from porbnet.errors import StatementError
-from porbnet.statement.defaults import default_prior
 from porbnet.statement.prior import Prior
 from porbnet.studio import prior_view
 from porbnet.studio.running import Running
-from porbnet.studio.statement_form import Form
+from porbnet.studio.statement_form import LEARNED, Form
 
 if TYPE_CHECKING:  # what the first picture does not need is imported when it is
     from porbnet.studio.live_fit import LiveFit
@@ -76,8 +75,18 @@ class Desk:
         with gathered_warnings() as said:
             if rows is None or len(rows.y) < 2:
                 return form, form.prior(), 0.0, said
-            prior, offset = default_prior(rows.X, rows.y, **form.parameters())
+            from porbnet.studio.shown_outcomes import stated
+
+            prior, offset = stated(rows, form)
         return form, prior, offset, said
+
+    def _link(self, f: FloatArray) -> FloatArray:
+        """What is shown of values of f."""
+        if self.rows is None or len(self.rows.y) < 2:
+            return f
+        from porbnet.studio.shown_outcomes import SHOWN
+
+        return SHOWN[self.rows.kind].link(f)
 
     def _ends(self, prior: Prior, question: dict[str, Any]) -> tuple[float, float]:
         """What is shown of the first input."""
@@ -95,7 +104,7 @@ class Desk:
         ends, expected = self._ends(prior, question), prior_view.drawn_units(prior)
         X = prior_view.line(prior, ends, n_points)
         functions = prior_view.draws(prior, X, n, _checks.count("seed", question.get("seed", 0), minimum=0))
-        arrays = {"draws": functions + offset, **prior_view.curves(prior, X)}
+        arrays = {"draws": self._link(functions + offset), **prior_view.curves(prior, X)}
         header = {
             "ends": list(ends), "offset": offset, "region": prior.region.bounds.tolist(), "said": said,
             "expected_units": float(expected), "values": _values(prior),
@@ -115,21 +124,24 @@ class Desk:
         """Draws of the priors that the paper compares with, matched to the statement."""
         from porbnet.studio import counterparts
 
-        _, prior, offset, _ = self._prior(question)
+        _, whole, offset, _ = self._prior(question)
+        prior = counterparts.without_line(whole)
         ends, _ = self._ends(prior, question), prior_view.drawn_units(prior)
         x = np.linspace(*ends, _COMPARED_PLACES)[:, None]
-        arrays = {"own": prior_view.draws(prior, x, _COMPARED, 0) + offset, "own_sd": np.sqrt(prior.variance(x))}
+        arrays: Arrays = {}
+
+        def add(name: str, draws: FloatArray, variance: FloatArray) -> None:
+            arrays[name] = self._link(draws + offset)
+            for end, sign in (("low", -2.0), ("high", 2.0)):
+                arrays[f"{name}_{end}"] = self._link(offset + sign * np.sqrt(variance))
+
+        add("own", prior_view.draws(prior, x, _COMPARED, 0), prior.variance(x))
         titles = []
         for i, (title, words, other) in enumerate(counterparts.counterparts(prior, ends)):
-            arrays[f"other{i}"] = other.sample(x, _COMPARED, random_state=0) + offset
-            arrays[f"other{i}_sd"] = np.sqrt(other.variance(x))
+            add(f"other{i}", other.sample(x, _COMPARED, random_state=0), other.variance(x))
             titles.append({"title": title, "words": words})
-        return {
-            "ends": list(ends),
-            "offset": offset,
-            "others": titles,
-            "upcrossings": prior_view.upcrossings(prior, ends),
-        }, arrays
+        found = {"ends": list(ends), "others": titles, "upcrossings": prior_view.upcrossings(prior, ends)}
+        return found | {"line_left_out": whole.trend is not None}, arrays
 
     # --- data ----------------------------------------------------------------------------------------------------
 
@@ -138,12 +150,17 @@ class Desk:
         if question.get("source") is None:
             self.rows, self.source, self.edits = None, None, ([], [])
             return {"rows": 0}, {}
+        from porbnet.studio import shown_outcomes
         from porbnet.studio.rows import Reader, Source
 
         source = self._source(question["source"])
         added, removed = question.get("added") or [], question.get("removed") or []
         self._reader = self._reader or Reader()
         rows = self._reader.rows(source, added, removed)
+        values = None
+        if len(rows.y) >= 2:  # and whether it can be fitted as what it is said to be
+            with gathered_warnings():
+                values = _values(shown_outcomes.stated(rows, Form.of(LEARNED, rows.n_dims))[0])
         x = tuple(rows.names[:-1])
         self.rows, self.source, self.edits = (
             rows,
@@ -156,22 +173,26 @@ class Desk:
             "remarks": rows.remarks, "own": len(rows.y) - len(added), "shown": shown.tolist(), "dims": rows.n_dims,
             "dates": [None if c is None else {"origin": str(c.instants([0.0])[0]), "unit": c.unit} for c in
                       (rows.calendars or (None,) * rows.n_dims)],
+            "kind": rows.kind, "outcome": source.outcome, "exposure": rows.exposure,
+            "axis": shown_outcomes.axis_of(rows), "words": _words(rows),
         }  # fmt: skip
         if len(rows.y):
             header["ends"] = rows.ends()
-        if len(rows.y) >= 2:
-            with gathered_warnings():
-                header["values"] = _values(default_prior(rows.X, rows.y)[0])
-        return tidy(header), {"x": rows.X[shown], "y": rows.y[shown]}
+        if values is not None:
+            header["values"] = values
+        return tidy(header), {"x": rows.X[shown], "y": shown_outcomes.shown_values(rows)[shown]}
 
     def _source(self, stated: Any) -> Source:
+        from porbnet.cli.kinds import OUTCOMES
         from porbnet.studio.rows import Source
 
         if not isinstance(stated, dict):
             raise _checks.fail("source", stated, "it must be a file, an example or points by hand")
         kind = _checks.choice("kind", stated.get("kind"), ("file", "example", "hand"))
-        name, x, y = stated.get("name", ""), stated.get("x") or [], stated.get("y")
-        texts = [name, *x, *([] if y is None else [y])] if isinstance(x, list) else [None]
+        outcome = _checks.choice("outcome", stated.get("outcome") or "auto", OUTCOMES)
+        name, x, y, exposure = (stated.get(key) for key in ("name", "x", "y", "exposure"))
+        name, x, exposure = name or "", x or [], exposure or None
+        texts = [name, *x, *(text for text in (y, exposure) if text is not None)] if isinstance(x, list) else [None]
         if not all(isinstance(text, str) for text in texts):
             raise _checks.fail("source", stated, "name and columns must be text")
         path = ""
@@ -181,7 +202,7 @@ class Desk:
             if not found:
                 raise StatementError("there is no file yet: choose one")
             path = str(found[-1])
-        return Source(kind, name, path, tuple(x), y, stated.get("drop_missing") is True)
+        return Source(kind, name, path, tuple(x), y, stated.get("drop_missing") is True, outcome, exposure)
 
     # --- the fit -------------------------------------------------------------------------------------------------
 
@@ -272,7 +293,7 @@ class Desk:
         source = self.source if self.rows is not None and len(self.rows.y) >= 2 else None
         if source is None:
             form.prior()
-        parts = (form, source, *self.edits, running)
+        parts = (form, source, *self.edits, running, self.rows)
         return {"python": take_away.python(*parts), "command": take_away.command(*parts)}, {}
 
     def ask_write(self, question: dict[str, Any]) -> Answer:
@@ -282,47 +303,64 @@ class Desk:
         what = _checks.choice("what", question.get("what"), ("model", "report", "predictions"))
         if self.fit is None or self.fit.model is None:
             raise StatementError("there is no fit to take away yet: fit, and wait for it or stop it")
-        return {"file": take_away.write(self.fit.model, self.fit.places, what, self.folder)}, {}
+        return {"file": take_away.write(self.fit, what, self.folder)}, {}
+
+
+def _words(rows: Rows) -> dict[str, Any]:
+    """What is shown of outcomes, in words."""
+    from porbnet.studio.shown_outcomes import SHOWN, has_outputs
+
+    shown = SHOWN[rows.kind]
+    return {"line": shown.line, "band": shown.band, "outputs": shown.outputs if has_outputs(rows) else "",
+            "spread": shown.spread, "scale": shown.scale, "noise": shown.has_noise}  # fmt: skip
 
 
 def _values(prior: Prior) -> dict[str, Any]:
     """A statement's typical values, as numbers to begin with by hand."""
     middle = 0.5 * (prior.region.low + prior.region.high)
-    noise = prior.likelihood.parameters()[0].law if prior.likelihood is not None else None
-    amplitude = prior.amplitude.median if isinstance(prior.amplitude, LogNormal) else prior.amplitude
+    laws = {} if prior.likelihood is None else {p.name: p.law for p in prior.likelihood.parameters()}
     return {
         "lengthscale": float(prior.lengthscale_at(middle[None])[0]),
-        "amplitude": float(amplitude),
-        "noise": float(noise.median) if isinstance(noise, LogNormal) else noise if isinstance(noise, float) else None,
+        "amplitude": _typical(prior.amplitude),
+        "noise": _typical(laws.get("noise")),
+        "size": _typical(laws.get("size")),
         "bias": float(prior.bias),
         "region": prior.region.bounds.tolist(),
         "units_per_lengthscale": float(prior.units_per_lengthscale),
+        "trend": None if prior.trend is None else float(prior.trend[0]),
     }
+
+
+def _typical(law: Any) -> float | None:
+    """The middle of a law, a number itself."""
+    return float(law.median) if isinstance(law, LogNormal) else law if isinstance(law, float) else None
 
 
 def _seen(fit: LiveFit, number: int) -> Answer:
     """What the page shows of a fit now."""
     from porbnet.studio import live_summary
-    from porbnet.studio.live_fit import exact_picture
+    from porbnet.studio.shown_outcomes import exact_picture
 
     made, total = fit.sweeps
+    rows = fit.rows
     header: dict[str, Any] = {
         "event": "fit", "fit": number, "phase": fit.phase, "error": fit.error, "sweeps": made, "total": total,
-        "seconds": fit.seconds, "dims": fit.rows.n_dims, "ends": fit.rows.ends(), "frames": fit.frames,
-        "warming": fit.warming_up, "continued": fit.continued, "said": fit.said, "publishing": fit.publishing,
-        "draws": sum(t.seen for t in fit.tables), "chains": fit.running.n_chains, "trust": _trust(fit),
-        "has_model": fit.model is not None,
+        "seconds": fit.seconds, "dims": rows.n_dims, "ends": rows.ends(), "frames": fit.frames,
+        "warming": fit.warming_up, "continued": fit.continued, "said": [_on_the_page(text) for text in fit.said],
+        "publishing": fit.publishing, "draws": sum(t.seen for t in fit.tables), "chains": fit.running.n_chains,
+        "trust": _trust(fit), "has_model": fit.model is not None, "kind": rows.kind,
     }  # fmt: skip
     if fit.model is not None:
-        arrays = exact_picture(fit.model, fit.places)
+        with gathered_warnings():
+            arrays = exact_picture(fit.model, rows, fit.places)
     else:
-        arrays = live_summary.picture(fit.tables, fit.frames % 3 == 0, fit.rows.n_dims)
+        arrays = live_summary.picture(fit.tables, fit.frames % 3 == 0, rows)
         standing = fit.standing()
-        if not arrays and standing and fit.rows.n_dims == 1:
+        if not arrays and standing and rows.n_dims == 1:
             arrays["standing"] = np.stack(standing)
     widths, counts = live_summary.width_counts(fit.tables)
     arrays |= {"widths": widths.astype(np.float64), "width_counts": counts.astype(np.float64)}
-    if fit.rows.n_dims == 1:
+    if rows.n_dims == 1 and fit.tables:
         arrays["rug"] = np.concatenate([t.last[:, 0] for t in fit.tables])
     return tidy(header), arrays
 
@@ -330,7 +368,9 @@ def _seen(fit: LiveFit, number: int) -> Answer:
 def _on_the_page(verdict: str) -> str:
     """Advice in the words of the page instead of parameters."""
     verdict = re.sub(r"n_draws=(\d+)", r"\1 draws of each chain", verdict)
-    return re.sub(r"max_seconds=(\d+)", r"\1 seconds", verdict)
+    verdict = re.sub(r"max_seconds=(\d+)", r"\1 seconds", verdict)
+    noises = {"robust": "heavy tails", "varying": "learned curve", "learned": "learned", "auto": "chosen by the data"}
+    return re.sub(rf"noise='({'|'.join(noises)})'", lambda m: f"the noise “{noises[m[1]]}”", verdict)
 
 
 def _trust(fit: LiveFit) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Data sets that the page offers: those of the package, and two made by a formula."""
+"""Data sets that the page offers: those of the package, and some made by a formula."""
 
 from __future__ import annotations
 
@@ -15,11 +15,18 @@ from porbnet.datasets import Dataset
 
 @dataclass(frozen=True)
 class Example:
-    """A title for people, how to get the data, and the Python that gets X and y."""
+    """A title for people, how to get the data, and the Python that gets X and y.
+
+    outcome : what the output is, as `porbnet fit --outcome` has it
+    exposure, exposure_name : of counts: how to get exposures, and what they are called
+    """
 
     title: str
     load: Callable[[], Dataset]
     python: str
+    outcome: str = "real"
+    exposure: Callable[[], FloatArray] | None = None
+    exposure_name: str = ""
 
 
 def step() -> Dataset:
@@ -36,6 +43,37 @@ def chirp() -> Dataset:
     return _made(x, np.sin(2.0 * np.pi * (x + 6.0 * x**3)), 0.1, rng, "sin 2π(x + 6 x³)")
 
 
+def doses() -> Dataset:
+    """Yes or no, by a chance that rises quickly and falls slowly; 200 rows."""
+    rng = np.random.default_rng(3)
+    x = np.sort(rng.uniform(0.0, 10.0, 200))
+    f = 5.0 * np.exp(-0.35 * (x - 2.5)) / (1.0 + np.exp(-6.0 * (x - 2.5))) - 2.0
+    yes = (rng.random(200) < 1.0 / (1.0 + np.exp(-f))).astype(np.float64)
+    return Dataset(
+        X=x[:, None], y=yes, names=("dose", "answered"), units=("1", "1"), source="Computed from a formula.",
+        licence="MIT, with the package.", f=f,
+        description="Whether there was an answer, 1 or 0; its log-odds jump near a dose of 2.5 and decay from there.",
+    )  # fmt: skip
+
+
+def visits() -> Dataset:
+    """Counts over a day with a sharp peak, each in so many `hours`; 160 rows."""
+    rng = np.random.default_rng(4)
+    x = np.sort(rng.uniform(0.0, 24.0, 160))
+    f = np.log(0.6 + 2.0 * np.exp(-0.5 * ((x - 16.0) / 4.0) ** 2) + 9.0 * np.exp(-0.5 * ((x - 8.0) / 0.6) ** 2))
+    counts = rng.negative_binomial(8.0, 8.0 / (8.0 + hours() * np.exp(f))).astype(np.float64)
+    return Dataset(
+        X=x[:, None], y=counts, names=("time", "visits"), units=("h", "1"), source="Computed from a formula.",
+        licence="MIT, with the package.", f=f,
+        description="Visits, each row counted over so many hours: a rush at 8, a long afternoon.",
+    )  # fmt: skip
+
+
+def hours() -> FloatArray:
+    """Exposures of `visits`, shape (160,)."""
+    return np.random.default_rng(5).uniform(0.25, 3.0, 160).round(2)
+
+
 def _made(x: FloatArray, f: FloatArray, noise: float, rng: np.random.Generator, formula: str) -> Dataset:
     return Dataset(
         X=x[:, None], y=f + noise * rng.standard_normal(len(x)), names=("x", "y"), units=("1", "1"),
@@ -50,6 +88,8 @@ EXAMPLES = {
     "vix": Example("VIX 2018 (needs arch)", datasets.load_vix, "datasets.load_vix()"),
     "step": Example("A step", step, "example_data.step()"),
     "chirp": Example("A chirp", chirp, "example_data.chirp()"),
+    "doses": Example("Doses: yes or no", doses, "example_data.doses()", "binary"),
+    "visits": Example("Visits per hour: counts", visits, "example_data.visits()", "counts", hours, "hours"),
     "chirp2d": Example("A chirp over two inputs", datasets.load_chirp2d, "datasets.load_chirp2d()"),
     "exp2d": Example("A bump over two inputs", datasets.load_exp2d, "datasets.load_exp2d()"),
 }

@@ -1,7 +1,7 @@
 """A fit that can be watched, stopped and gone on with: chains in threads, and pictures of what they know so far.
 
 The chains are those of every fit: the same problem, seeds and kernels. A fit that is let through has the draws that
-`PoRBNetRegressor` would have, bit for bit, unless it began where an earlier one stood.
+the estimator would have, bit for bit, unless it began where an earlier one stood.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import numpy as np
 from porbnet.base.checks import FloatArray
 from porbnet.cli.common import gathered_warnings
 from porbnet.errors import PorbnetError, StatementError
-from porbnet.estimators.regressor import PoRBNetRegressor
+from porbnet.estimators.noise_choice import noise_sentences
 from porbnet.posterior.diagnostics import Diagnostics, Effort, diagnose
 from porbnet.posterior.posterior import Posterior
+from porbnet.posterior.reweighing import reweighed, warn_of_weights
 from porbnet.sampling.collapsed.chain import CollapsedChain
 from porbnet.sampling.collapsed.warm_start import begin_where
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult, common_length
 from porbnet.sampling.samplers import sampler_of
-from porbnet.studio.live_summary import SHARES, ChainTables, posterior_of
+from porbnet.studio.live_summary import ChainTables, posterior_of
 from porbnet.studio.rows import Rows
 from porbnet.studio.running import Running
+from porbnet.studio.shown_outcomes import SHOWN, Begun, begin
 from porbnet.studio.statement_form import Form
 
 _CHUNK_SECONDS = 0.1
@@ -35,7 +37,8 @@ _VERDICT_SECONDS, _VERDICT_SHARE = 1.5, 0.015  # between verdicts at least, and 
 _FEWEST_JUDGED = 50  # draws of each chain before a word on them while they run
 _PATIENCE = 2.0  # seconds to wait for the end of a sweep
 _LESS_WARMUP = 2  # times less, where a fit begins where another stood
-LINE_PLACES, MAP_SIDE = 200, 24
+LINE_PLACES, MAP_SIDE, SLICE_PLACES = 200, 24, 60
+MOST_SLICES = 9
 
 
 class LiveFit:
@@ -55,7 +58,9 @@ class LiveFit:
     ----------
     phase : "preparing", "running", "stopped", "done", "out of time" or "failed"
     error : why it failed
-    model : PoRBNetRegressor, fitted to what there is; None while chains run
+    model : the estimator, fitted to what there is; None while chains run
+    places : where the fit is shown: along one input, on a grid over two, along each of several with the others at their
+        medians
     """
 
     def __init__(
@@ -67,21 +72,14 @@ class LiveFit:
         before: LiveFit | None = None,
     ) -> None:
         self.rows, self.form, self.running, self._publish = rows, form, running, publish
-        self._before = None if before is None else before._chains
-        self.model: PoRBNetRegressor | None = None
-        self.estimator = PoRBNetRegressor(
-            **form.parameters(), n_chains=running.n_chains, n_warmup=running.n_warmup, n_draws=running.n_draws,
-            thin=running.thin, random_state=running.seed, progress=False,
-        )  # fmt: skip
-        with gathered_warnings() as said:
-            self.problem, self.offset, self._root, _ = self.estimator._prepare(rows.X, rows.y)
-        self.estimator.labels_ = rows.names
-        self.estimator._remember_dates(rows.calendars)
-        self.said = said
-        self.places = self._places()
-        self.tables = [
-            ChainTables(self.problem, self.offset, self.places, running.seed + i) for i in range(running.n_chains)
-        ]
+        self._before = None if before is None or not _alike(before.rows, rows) else before._chains
+        self.model: Any = None
+        self.places, self.tables = _places(rows), list[ChainTables]()
+        self.said: list[str] = []
+        self._said_first: list[str] = []
+        self._begun: Begun | None = None
+        if form.parameters(rows.kind).get("noise") != "auto":  # choosing it takes a while, which nobody is to wait for
+            self._prepare()
         self.phase, self.error, self.continued = "preparing", "", False
         self.diagnostics: Diagnostics | None = None
         self.frames, self.publishing, self.spent, self._began = 0, 0.0, 0.0, 0.0
@@ -92,10 +90,21 @@ class LiveFit:
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
 
-    def _places(self) -> FloatArray:
-        n = LINE_PLACES if self.rows.n_dims == 1 else MAP_SIDE
-        sides = [np.linspace(low, high, n) for low, high in self.rows.ends()]
-        return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, self.rows.n_dims)
+    def _prepare(self) -> None:
+        """Check everything; choose the noise if that is asked for."""
+        with gathered_warnings() as said:
+            self._begun = begin(self.rows, self.form, self.running)
+        self.said = self._said_first = said
+        self.tables = [
+            ChainTables(self._begun.problem, self._begun.offset, self.places, self.running.seed + i, self.rows)
+            for i in range(self.running.n_chains)
+        ]
+
+    @property
+    def begun(self) -> Begun:
+        """The estimator and its problem, once they are prepared."""
+        assert self._begun is not None
+        return self._begun
 
     # --- what others may do --------------------------------------------------------------------------------------
 
@@ -155,6 +164,11 @@ class LiveFit:
     def _run(self) -> None:
         try:
             self._to("preparing")
+            if self._begun is None:
+                self._prepare()
+            if self._stop.is_set():
+                self._to("stopped")
+                return
             if not self._chains:
                 self._make()
             self._began = time.monotonic()
@@ -183,8 +197,8 @@ class LiveFit:
         running, sampler = self.running, sampler_of("collapsed")
         before = [] if self._before is None else self._before
         n_warmup = running.n_warmup // _LESS_WARMUP if before else running.n_warmup
-        for i, seed in enumerate(self._root.spawn(running.n_chains)):
-            chain = sampler.make_chain(self.problem, seed, n_warmup, running.n_draws, running.thin)
+        for i, seed in enumerate(self.begun.root.spawn(running.n_chains)):
+            chain = sampler.make_chain(self.begun.problem, seed, n_warmup, running.n_draws, running.thin)
             if before and begin_where(chain, before[i % len(before)]):
                 self.continued = True
             self._chains.append(chain)
@@ -203,7 +217,7 @@ class LiveFit:
                 with self._lock:
                     self._new[index] += chain.pieces[n_pieces:]
                 if chain.n_sweeps < chain.n_warmup:
-                    self._now[index] = _standing(chain, self.places, self.offset)
+                    self._now[index] = SHOWN[self.rows.kind].link(_standing(chain, self.places, self.begun.offset))
         except Exception as error:
             self.error = str(error) if isinstance(error, PorbnetError) else f"{type(error).__name__}: {error}"
             self._stop.set()
@@ -242,16 +256,19 @@ class LiveFit:
         n = min(lengths)
         if n < _FEWEST_JUDGED:
             return False
-        results = [
-            ChainResult(posterior_of(self.problem, some, 0.0).draws.first(n), {}, 0, 0.0, 0.0) for some in pieces
-        ]
+        problem = self.begun.problem
+        results = [ChainResult(posterior_of(problem, some, 0.0).draws.first(n), {}, 0, 0.0, 0.0) for some in pieces]
         with gathered_warnings():
-            self._diagnose(Posterior(self.problem, results, self.offset), out_of_time=False)
+            self._diagnose(self._posterior(results), out_of_time=False)
         return True
+
+    def _posterior(self, results: list[ChainResult]) -> Posterior:
+        found = Posterior(self.begun.problem, results, self.begun.offset)
+        return found if self.begun.problem.likelihood.integrates else reweighed(found)
 
     def _diagnose(self, posterior: Posterior, out_of_time: bool) -> Diagnostics:
         effort = Effort(self.seconds, None, posterior.n_draws_per_chain, out_of_time)
-        self.diagnostics = found = diagnose(posterior, effort, self.estimator._described_place)
+        self.diagnostics = found = diagnose(posterior, effort, self.begun.fit._described_place)
         return found
 
     def _settle(self) -> None:
@@ -265,23 +282,28 @@ class LiveFit:
             return
         with gathered_warnings() as said:
             results = results if done else common_length(results)
-            model = self.estimator
-            model.prior_, model.offset_ = self.problem.prior, self.offset
-            model.posterior_ = Posterior(self.problem, results, self.offset)
-            model.diagnostics_ = self._diagnose(model.posterior_, not done and not self._stop.is_set())
-            model.set_params(n_draws=model.posterior_.n_draws_per_chain, n_chains=len(results))
-        self.said = list(dict.fromkeys([*self.said, *said]))
+            begun, fit = self.begun, self.begun.fit
+            fit.prior_, fit.offset_ = begun.problem.prior, begun.offset
+            fit.posterior_ = self._posterior(results)
+            fit.diagnostics_ = self._diagnose(fit.posterior_, not done and not self._stop.is_set())
+            for part in (fit, begun.model):
+                part.set_params(n_draws=fit.posterior_.n_draws_per_chain, n_chains=len(results))
+            warn_of_weights(fit.posterior_)
+            said += noise_sentences(fit)
+            model = begun.finish()
+        self.said = list(dict.fromkeys([*self._said_first, *said]))
         self.model = model
         self._to("done" if done else "stopped" if self._stop.is_set() else "out of time")
 
 
 def _standing(chain: CollapsedChain, places: FloatArray, offset: float) -> FloatArray:
     """Values of f at places for the units and mean weights at which a chain stands."""
-    from porbnet.functions.network import Networks
+    from porbnet.functions.network import Networks, Trend
 
-    units, scaling = chain.state.units, chain.problem.scaling
+    units, scaling, slopes = chain.state.units, chain.problem.scaling, chain.state.rows.slopes
     n = units.n
     bias = float(units.mean[0]) if chain.problem.prior.bias > 0 else 0.0
+    line = Trend(slopes[None] * scaling.y_scale / scaling.divisor, chain.problem.prior.middle) if len(slopes) else None
     network = Networks(
         np.array([0, n]),
         scaling.centers(units.centers[:n]),
@@ -289,19 +311,23 @@ def _standing(chain: CollapsedChain, places: FloatArray, offset: float) -> Float
         units.mean[1 : n + 1] * scaling.y_scale,
         np.array([offset + bias * scaling.y_scale]),
         chain.problem.prior.anisotropy,
+        trend=line,
     )
     return np.asarray(network(places)[0])
 
 
-def exact_picture(model: PoRBNetRegressor, places: FloatArray) -> dict[str, Any]:
-    """The fit at places, by the estimator's own predictions: what the live bands tend to."""
-    found: dict[str, Any] = {}
-    mean, sd = model.predict(places, return_std=True, of="f")
-    found["mean"], found["sd"] = np.asarray(mean), np.asarray(sd)
-    if model.posterior_.n_dims == 1:
-        found["f_low"], found["f_high"] = model.predict_interval(places, 0.9, of="f").T
-        found["y_low"], found["y_high"] = model.predict_interval(places, 0.9, of="y").T
-    posterior = model.posterior_
-    for name, values in (("lengthscale", posterior.lengthscale), ("noise", posterior.noise_at)):
-        found[f"{name}_low"], found[name], found[f"{name}_high"] = np.quantile(values(places), SHARES, axis=0)
-    return found
+def _places(rows: Rows) -> FloatArray:
+    n_dims = rows.n_dims
+    if n_dims > 2:
+        middle = np.median(rows.X, axis=0)
+        slices = np.tile(middle, (min(n_dims, MOST_SLICES), SLICE_PLACES, 1))
+        for d, (low, high) in enumerate(rows.ends()[:MOST_SLICES]):
+            slices[d, :, d] = np.linspace(low, high, SLICE_PLACES)
+        return slices.reshape(-1, n_dims)
+    sides = [np.linspace(low, high, LINE_PLACES if n_dims == 1 else MAP_SIDE) for low, high in rows.ends()]
+    return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, n_dims)
+
+
+def _alike(old: Rows, new: Rows) -> bool:
+    """Whether a state of chains of the ones has a meaning for the others."""
+    return old.kind == new.kind and old.names[:-1] == new.names[:-1]

@@ -16,9 +16,10 @@ from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
+from porbnet.studio.rows import Rows
+from porbnet.studio.shown_outcomes import SHARES, SHOWN, has_outputs
 
 MOST = 128  # draws of a chain that count
-SHARES = (0.05, 0.5, 0.95)
 
 
 def posterior_of(problem: Problem, pieces: list[ChainDraws], offset: float) -> Posterior:
@@ -27,13 +28,13 @@ def posterior_of(problem: Problem, pieces: list[ChainDraws], offset: float) -> P
 
 
 class ChainTables:
-    """Values of a chain's draws at places, by name, shape (n_draws, n_places) each.
+    """Values of a chain's draws at places, by name, shape (n_draws, n_places) each, on the scale that is shown.
 
-    Of f, of f at mean weights, of a new observation, of the lengthscale and of the noise.
+    Of f, of f at mean weights, of a new observation, of the lengthscale and of the noise, as far as there are such.
     """
 
-    def __init__(self, problem: Problem, offset: float, places: FloatArray, seed: int) -> None:
-        self.problem, self.offset, self.places = problem, offset, places
+    def __init__(self, problem: Problem, offset: float, places: FloatArray, seed: int, rows: Rows) -> None:
+        self.problem, self.offset, self.places, self.rows = problem, offset, places, rows
         self.stride, self.seen = 1, 0
         self.rng = np.random.default_rng([seed, 7])
         self.tables: dict[str, FloatArray] = {}
@@ -63,15 +64,16 @@ class ChainTables:
             self.tables = {name: v[::2] for name, v in self.tables.items()}
 
     def _values(self, some: Posterior) -> dict[str, FloatArray]:
-        f, rows = some.networks.within()(self.places), np.arange(len(some))  # those of the region: quick
-        errors = some.sample_errors(self.places, rows, self.rng).T
-        return {
-            "f": f,
-            "mean": some.mean_networks(self.places),
-            "y": f + errors,
-            "lengthscale": some.lengthscale(self.places),
-            "noise": some.noise_at(self.places),
-        }
+        f, all_of_them = some.networks.within()(self.places), np.arange(len(some))  # those of the region: quick
+        shown = SHOWN[self.rows.kind]
+        found = {"f": shown.link(f), "lengthscale": some.lengthscale(self.places)}
+        if self.rows.kind == "real":  # the mean of f is known better than by its draws
+            found["mean"] = some.mean_networks(self.places)
+        if shown.has_noise:
+            found["noise"] = some.noise_at(self.places)
+        if has_outputs(self.rows):
+            found["y"] = some.sample_outputs(self.places, f.T, all_of_them, self.rng).T
+        return found
 
 
 def joined(chains: list[ChainTables], name: str) -> FloatArray:
@@ -86,19 +88,22 @@ def ends(table: FloatArray) -> FloatArray:
     return np.partition(table, kth, axis=0)[kth]
 
 
-def picture(chains: list[ChainTables], with_curves: bool, n_dims: int) -> dict[str, FloatArray]:
-    """Bands and curves by name, each of shape (n_places,), a map of two inputs mean and sd; empty without draws."""
-    f = joined(chains, "f")
+def picture(chains: list[ChainTables], with_curves: bool, rows: Rows) -> dict[str, FloatArray]:
+    """Bands and curves by name, each of shape (n_places,), a map of two inputs mean and spread; empty without draws."""
+    f, shown = joined(chains, "f"), SHOWN[rows.kind]
     if len(f) == 0:
         return {}
-    found: dict[str, Any] = {"mean": joined(chains, "mean").mean(axis=0)}
-    if n_dims > 1:
-        found["sd"] = f.std(axis=0)
+    low, middle, high = ends(f)
+    means = joined(chains, "mean")
+    found: dict[str, Any] = {"mean": middle if shown.by_median else (means if len(means) else f).mean(axis=0)}
+    if rows.n_dims == 2:
+        found["sd"] = f.std(axis=0) if rows.kind == "real" else high - low
         return found
-    found["f_low"], _, found["f_high"] = ends(f)
-    found["y_low"], _, found["y_high"] = ends(joined(chains, "y"))
+    found["f_low"], found["f_high"] = low, high
+    if has_outputs(rows):
+        found["y_low"], _, found["y_high"] = ends(joined(chains, "y"))
     if with_curves:
-        for name in ("lengthscale", "noise"):
+        for name in ("lengthscale", "noise")[: 1 + shown.has_noise]:
             found[f"{name}_low"], found[name], found[f"{name}_high"] = ends(joined(chains, name))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 from porbnet.base.dates import Calendars
+from porbnet.cli.kinds import hint, outcome_of
 from porbnet.cli.reading import read_table, visible
-from porbnet.cli.table import TableData, observations
+from porbnet.cli.table import TableData, chosen, observations
 from porbnet.errors import PorbnetError, StatementError
 from porbnet.estimators.inputs import as_numbers
 from porbnet.studio.example_data import example
@@ -21,7 +22,8 @@ from porbnet.studio.example_data import example
 MOST_ROWS = 50_000
 MOST_BY_HAND = 2_000
 _MOST_SHOWN = 4_000
-_MOST_INPUTS = 2
+MOST_INPUTS = 20
+_FEW_INPUTS = 2  # that are taken without being asked for
 _BEYOND = 0.05  # of the range, that is shown on either side
 
 
@@ -34,6 +36,8 @@ class Source:
     path : of the file, in the private folder
     x, y : columns that were asked for, by name; empty and None if that is left to us
     drop_missing : whether rows with missing values are left out
+    outcome : what the output is, one of `OUTCOMES`
+    exposure : column of exposures of counts, or None
     """
 
     kind: str
@@ -42,6 +46,8 @@ class Source:
     x: tuple[str, ...] = ()
     y: str | None = None
     drop_missing: bool = False
+    outcome: str = "auto"
+    exposure: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,10 @@ class Rows:
     columns : all that could be chosen
     calendars : of inputs that are dates
     remarks : what happened while they were read
+    kind : of outcomes: "real", "binary", "counts" or "positive"
+    classes : of labels, no before yes, in the words of the file; None if they are 0 and 1
+    beside : (n_rows,) exposures, or None
+    exposure : what exposures are called; empty if there are none
     """
 
     X: FloatArray
@@ -61,6 +71,15 @@ class Rows:
     columns: list[str]
     calendars: Calendars | None
     remarks: list[str]
+    kind: str = "real"
+    classes: list[str] | None = None
+    beside: FloatArray | None = None
+    exposure: str = ""
+
+    @property
+    def yes(self) -> str:
+        """The label that is yes."""
+        return "1" if self.classes is None else self.classes[1]
 
     @property
     def n_dims(self) -> int:
@@ -88,34 +107,48 @@ class Reader:
     def rows(self, source: Source, added: Any, removed: Any) -> Rows:
         """The rows of a source, less those removed and with those added by hand."""
         if source.kind == "file":
-            found = self._from_file(source)
-        elif source.kind == "example":
-            data = example(source.name).load()
-            found = Rows(data.X, data.y, list(data.names), list(data.names), None, [data.description])
-        else:
-            found = Rows(np.empty((0, 1)), np.empty(0), ["x", "y"], ["x", "y"], None, [])
-        return _edited(found, added, removed)
+            return _edited(self._from_file(source), added, removed)
+        kind = "real" if source.outcome == "auto" else source.outcome
+        if source.kind == "hand":
+            rows = Rows(np.empty((0, 1)), np.empty(0), ["x", "y"], ["x", "y"], None, [], kind)
+            return _edited(rows, added, removed)
+        one = example(source.name)
+        data, hours = one.load(), None if one.exposure is None else one.exposure()
+        kind, names = one.outcome if source.outcome == "auto" else kind, list(data.names)
+        beside, called = (hours, one.exposure_name) if kind == "counts" and hours is not None else (None, "")
+        rows = Rows(data.X, data.y, names, names, None, [data.description], kind, None, beside, called)
+        return _edited(rows, added, removed)
 
     def _from_file(self, source: Source) -> Rows:
+        exposure = source.exposure if source.outcome == "counts" else None
         try:
             table = self._read(source.path)
-            chosen = observations(table, list(source.x) or _few(table, source.y), source.y, source.drop_missing)
+            names, said = (list(source.x), "") if source.x else _few(table, source.y, exposure)
+            inputs, target = chosen(table, names, source.y, True, exposure)
+            called = [table.names[i] for i in inputs], table.names[int(target or 0)]
+            outcome = outcome_of(table, int(target or 0), source.outcome)
+            found = observations(outcome.table, *called, source.drop_missing, beside=exposure)
         except PorbnetError as error:
             raise StatementError(_on_the_page(str(error), source)) from error
-        if len(chosen) > MOST_ROWS:
+        if len(found) > MOST_ROWS:
             raise StatementError(
-                f"{visible(source.name)!r} has {len(chosen):,} rows, and the page takes up to {MOST_ROWS:,}: "
+                f"{visible(source.name)!r} has {len(found):,} rows, and the page takes up to {MOST_ROWS:,}: "
                 "`porbnet fit` takes any number"
             )
-        X, calendars = as_numbers(chosen.X)
-        X = np.asarray(X, dtype=np.float64)
-        if X.shape[1] > _MOST_INPUTS:
-            raise StatementError(f"{X.shape[1]} inputs are chosen, and the page shows one or two: choose fewer columns")
-        remarks = list(chosen.remarks)
-        if chosen.n_dropped:
-            remarks.append(f"{chosen.n_dropped} rows with missing values left out")
-        y = np.asarray(chosen.y, dtype=np.float64)
-        return Rows(X, y, list(chosen.names), list(table.names), calendars, remarks)
+        X, calendars = as_numbers(found.X)
+        X, y = np.asarray(X, dtype=np.float64), np.asarray(found.y, dtype=np.float64)
+        if X.shape[1] > MOST_INPUTS:
+            raise StatementError(
+                f"{X.shape[1]} inputs are chosen, and the page takes up to {MOST_INPUTS}: choose fewer columns"
+            )
+        words = outcome.words or hint(y, source.outcome)
+        remarks = [text for text in (said, *found.remarks, _on_the_page(words, source)) if text]
+        if found.n_dropped:
+            remarks.append(f"{found.n_dropped} rows with missing values left out")
+        return Rows(
+            X, y, list(found.names), list(table.names), calendars, remarks, outcome.kind, outcome.classes, found.beside,
+            exposure or "",
+        )  # fmt: skip
 
     def _read(self, path: str) -> TableData:
         if self._table is None or path != self._path:
@@ -123,10 +156,12 @@ class Reader:
         return self._table
 
 
-def _few(table: TableData, y: str | None) -> list[str] | None:
-    """The first column that is not the output, where there are more than the page shows."""
-    others = [name for name in table.names if name != (y or table.names[-1])]
-    return others[:1] if len(others) > _MOST_INPUTS else None
+def _few(table: TableData, y: str | None, exposure: str | None) -> tuple[list[str], str]:
+    """Inputs that nobody chose: all if they are few, else the first; and what is to be said about it."""
+    others = [name for name in table.names if name not in (y or table.names[-1], exposure)]
+    if len(others) <= _FEW_INPUTS:
+        return others, ""
+    return others[:1], f"Of {len(others)} columns that could be inputs the first is taken: choose others above"
 
 
 def _on_the_page(message: str, source: Source) -> str:
@@ -135,7 +170,18 @@ def _on_the_page(message: str, source: Source) -> str:
     message = message.replace(repr(source.path), repr(name)).replace(source.path, name)
     message = message.replace(os.path.basename(source.path), name)
     message = message.replace("leave these rows out with --drop-missing", "tick “leave out rows with missing values”")
-    return message.replace(", choose it with --y", "").replace("choose some with --x", "choose some")
+    for option, words in _ON_THE_PAGE.items():
+        message = message.replace(option, words)
+    return message
+
+
+_ON_THE_PAGE = {
+    ", choose it with --y": "", "choose the output with --y": "choose another output",
+    "choose some with --x": "choose some", " (--outcome real fits the numbers)": "; “numbers” fits the numbers",
+    "if they are counts: --outcome counts": "if they are counts, choose that as outcome",
+    "--outcome positive fits its logarithm": "the outcome “above zero” fits its logarithm",
+    "--outcome binary: column": "as yes or no, column", "--exposure": "exposure", "--x": "input", "--y": "output",
+}  # fmt: skip
 
 
 def _edited(rows: Rows, added: Any, removed: Any) -> Rows:
@@ -153,4 +199,5 @@ def _edited(rows: Rows, added: Any, removed: Any) -> Rows:
     kept[gone] = False
     X = np.concatenate([rows.X[kept], points[:, :1]]) if len(points) else rows.X[kept]
     y = np.concatenate([rows.y[kept], points[:, 1]])
-    return Rows(X, y, rows.names, rows.columns, rows.calendars, rows.remarks)
+    beside = None if rows.beside is None else np.concatenate([rows.beside[kept], np.ones(len(points))])
+    return replace(rows, X=X, y=y, beside=beside)

@@ -1,18 +1,22 @@
 """What the page states, as plain JSON, checked and turned into a prior or into the parameters of a fit.
 
-A form has six entries. A number is known; a word is learned from data:
+A number is known; a word is learned from data:
 
     lengthscale              number, {"knots": [[x, lengthscale], ...]}, "learned", "constant"
     amplitude                number, "learned"
-    noise                    number, "learned", "varying", "robust"
+    noise                    number, "learned", "varying", "robust", "auto"; not of labels and counts
     bias                     number, "auto"
     region                   [low, high], one pair per input, or "auto"
     units_per_lengthscale    number, "auto"
+    trend                    "none", number (the sd of slopes), "linear"; not of labels and counts
+    size                     number, "learned", "poisson"; of counts alone
+
+The last two may be left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -23,6 +27,10 @@ from porbnet.errors import StatementError
 from porbnet.likelihood import registered
 from porbnet.statement.prior import Prior
 
+LEARNED = {
+    "lengthscale": "learned", "amplitude": "learned", "noise": "learned", "bias": "auto", "region": "auto",
+    "units_per_lengthscale": "auto",
+}  # fmt: skip
 _MOST_KNOTS = 32
 _WITHOUT_DATA = 2.0  # units per lengthscale
 
@@ -72,31 +80,35 @@ class Form:
     bias: Any
     region: Any
     units_per_lengthscale: Any
+    trend: Any = "none"
+    size: Any = "learned"
 
     @classmethod
     def of(cls, stated: Any, n_dims: int = 1) -> Form:
         """From JSON; the values themselves are checked where they are used, as everywhere."""
-        names = [f.name for f in fields(cls)]
-        if not isinstance(stated, dict) or set(stated) != set(names):
-            raise StatementError(f"the statement must have {', '.join(names)}, and nothing else")
-        found = {name: _plain(name, stated[name], n_dims) for name in names}
-        return cls(**found)
+        names = {f.name for f in fields(cls)}
+        needed = [f.name for f in fields(cls) if f.default is MISSING]
+        if not isinstance(stated, dict) or not set(needed) <= set(stated) <= names:
+            raise StatementError(f"the statement must have {', '.join(needed)}, perhaps trend and size, nothing else")
+        return cls(**{name: _plain(name, value, n_dims) for name, value in stated.items()})
 
-    @property
-    def words(self) -> list[str]:
-        """Entries that are to be learned."""
-        return [f.name for f in fields(self) if isinstance(getattr(self, f.name), str)]
-
-    def parameters(self) -> dict[str, Any]:
-        """As `PoRBNetRegressor` takes them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def parameters(self, kind: str = "real") -> dict[str, Any]:
+        """As the estimator of a kind of outcomes takes them; what it has not is left out."""
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("trend", "size")}
+        if kind in ("real", "positive"):
+            found["trend"] = None if self.trend == "none" else self.trend
+            return found | ({"outcome": kind} if kind == "positive" else {})
+        del found["noise"]
+        if kind == "counts":
+            found |= {"law": "poisson"} if self.size == "poisson" else {"size": self.size}
+        return found
 
     def prior(self) -> Prior:
         """The prior, if all of it is stated."""
         stated = self.parameters()
         if stated["units_per_lengthscale"] == "auto":
             stated["units_per_lengthscale"] = _WITHOUT_DATA
-        words = [name for name in self.words if name != "units_per_lengthscale"]
+        words = [name for name, value in stated.items() if isinstance(value, str)]
         if words:
             raise StatementError(
                 f"{words[0]}={stated[words[0]]!r} needs data to learn from: state a number, or load data"
@@ -125,5 +137,5 @@ def _words(name: str) -> tuple[str, ...]:
     if name == "lengthscale":
         return "learned", "constant"
     if name == "noise":
-        return ("learned", *sorted(kind.word for kind in registered().values() if kind.word))
-    return ("learned",) if name == "amplitude" else ("auto",)
+        return ("learned", *sorted(kind.word for kind in registered().values() if kind.word), "auto")
+    return {"amplitude": ("learned",), "trend": ("none", "linear"), "size": ("learned", "poisson")}.get(name, ("auto",))
