@@ -319,3 +319,122 @@ def test_it_fits_a_phone_and_can_be_used_by_keyboard(page):
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
         page.keyboard.press("Tab")
     assert {"file", "example", "lengthscale-kind", "amplitude", "knot", "copy-python"} <= reached
+
+
+OUTCOMES = "dose,other,hours,died,visits\n" + "".join(
+    f"{k / 40},{k % 7},{1 + k % 3},{'yes' if (k * 7) % 40 < k else 'no'},{(k * 7) % 5 + k % 2}\n" for k in range(40)
+)
+
+
+def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
+    load(page, tmp_path, OUTCOMES.replace(",visits", ",count"), "trial.csv")
+    page.wait_for_selector("#data-words:has-text('40 rows of trial.csv')")
+    assert "Of 4 columns that could be inputs the first is taken" in page.inner_text("#data-words")
+    page.select_option("#column-y", "died")
+    page.wait_for_selector("#data-words:has-text('fitted as yes or no, yes being')")
+    assert "as it looks: yes or no" in page.inner_text("#outcome option:checked")
+    assert page.is_hidden("#noise-entry") and page.is_hidden("#trend-entry") and page.is_hidden("#size-entry")
+    at_rest(page)
+    drawn = np.array(shown(page, "studio.shown.prior.draws"))
+    assert drawn.min() >= 0.0 and drawn.max() <= 1.0  # probabilities
+    page.select_option("#lengthscale-kind", "constant")
+    run_shortly(page, n_draws=60, n_warmup=60)
+    page.click("#fit")
+    page.wait_for_selector(DONE, state="attached", timeout=90_000)
+    seen = shown(page, "studio.shown.fit")
+    assert min(seen["f_low"]) > 0.0 and max(seen["f_high"]) < 1.0 and "y_low" not in seen
+    assert "probability and its 90 %" in page.inner_text("#keys") and page.is_hidden("#noise-figure")
+    assert "probability" in page.get_attribute("#main-chart", "aria-label")
+    with page.expect_download() as found:
+        page.click("#take-model")
+    found.value.save_as(tmp_path / "model.npz")
+    model = porbnet.load(tmp_path / "model.npz")
+    assert list(model.classes_) == ["no", "yes"]
+    page.click("#copy-command")
+    page.wait_for_selector("#take-words:has-text('command')")
+    assert "--x dose --y died --outcome binary" in page.input_value("#copied")
+
+    page.select_option("#column-y", "count")
+    page.wait_for_selector("#data-words:has-text('if they are counts')")
+    page.select_option("#outcome", "counts")
+    page.wait_for_selector("#size-entry:visible")
+    page.select_option("#exposure", "hours")
+    wait_until(lambda: shown(page, "studio.shown.data.axis") == "count per unit of hours", 10)
+    page.select_option("#outcome", "positive")  # there are zeros
+    page.wait_for_selector("#alert:has-text('above zero')")
+    assert page.input_value("#outcome") == "counts"  # as it was
+    page.click("#undo")
+    page.wait_for_selector("#alert", state="hidden")
+
+
+def test_more_than_two_inputs_are_curves(page, tmp_path):
+    load(page, tmp_path, OUTCOMES, "trial.csv")
+    page.wait_for_selector("#data-words:has-text('40 rows of trial.csv')")
+    page.select_option("#column-x2", "other")
+    page.wait_for_selector("#further:visible")
+    page.click("#further summary")
+    page.check("#further-inputs input[value=hours]")
+    page.wait_for_selector("#data-words:has-text('visits given dose, other and hours.')")
+    page.select_option("#lengthscale-kind", "constant")
+    run_shortly(page, n_draws=50, n_warmup=30)
+    page.click("#fit")
+    page.wait_for_selector(DONE, state="attached", timeout=90_000)
+    assert page.locator("#slices-charts canvas").count() == 3 and page.is_hidden("#main-figure")
+    labels = [e.get_attribute("aria-label") for e in page.locator("#slices-charts .chart").all()]
+    assert [text.split(":")[0] for text in labels] == [f"The fit along {n}" for n in ("dose", "other", "hours")]
+
+
+def test_dates_a_trend_and_a_noise_that_is_chosen(page, tmp_path):
+    days = np.arange("2024-01-01", "2024-03-01", 2, dtype="datetime64[D]")
+    rows = "".join(f"{day},{0.2 * k + (-1) ** k * 0.1:.3f}\n" for k, day in enumerate(days))
+    load(page, tmp_path, "day,level\n" + rows, "days.csv")
+    page.wait_for_selector("#data-words:has-text('30 rows of days.csv')")
+    page.select_option("#trend-kind", "linear")
+    page.select_option("#noise-kind", "auto")
+    page.select_option("#lengthscale-kind", "constant")
+    assert re.search("trend=linear", page.url)
+    run_shortly(page, n_draws=60, n_warmup=60)
+    page.click("#fit")
+    page.wait_for_selector(DONE, state="attached", timeout=120_000)
+    assert "chosen by leave-one-out" in page.inner_text("#fit-words")
+    page.click("#numbers summary")
+    assert "2024-01" in page.inner_text("#numbers-table")
+    page.click("#numbers summary")
+    page.click("#copy-command")
+    page.wait_for_selector("#take-words:has-text('command')")
+    assert "--noise auto --trend linear" in page.input_value("#copied")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outcome", ["binary", "counts", "real"])
+def test_the_command_makes_the_same_fit(page, tmp_path, outcome):
+    import shlex
+    import subprocess
+    import sys
+
+    load(page, tmp_path, OUTCOMES, "trial.csv")
+    page.wait_for_selector("#data-words:has-text('40 rows of trial.csv')")
+    page.select_option("#column-y", "died" if outcome == "binary" else "visits")
+    at_rest(page)
+    if outcome == "counts":
+        page.select_option("#outcome", "counts")
+        page.select_option("#exposure", "hours")
+        at_rest(page)
+    elif outcome == "real":
+        page.select_option("#trend-kind", "linear")
+        page.select_option("#noise-kind", "auto")
+    run_shortly(page)
+    page.click("#fit")
+    page.wait_for_selector(DONE, state="attached", timeout=180_000)
+    with page.expect_download() as found:
+        page.click("#take-model")
+    found.value.save_as(tmp_path / "model.npz")
+    page.click("#copy-command")
+    page.wait_for_selector("#take-words:has-text('command')")
+    words = shlex.split(page.input_value("#copied"))
+    done = subprocess.run([sys.executable, "-m", *words, "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode in (0, 3), done.stderr
+    here, there = porbnet.load(tmp_path / "model.npz"), porbnet.load(tmp_path / "trial-fit" / "model.npz")
+    x = np.linspace(0.0, 1.0, 9)[:, None]
+    predict = "predict_proba" if outcome == "binary" else "predict"
+    assert np.array_equal(getattr(here, predict)(x), getattr(there, predict)(x))

@@ -369,7 +369,7 @@ def _on_the_page(verdict: str) -> str:
     """Advice in the words of the page instead of parameters."""
     verdict = re.sub(r"n_draws=(\d+)", r"\1 draws of each chain", verdict)
     verdict = re.sub(r"max_seconds=(\d+)", r"\1 seconds", verdict)
-    noises = {"robust": "heavy tails", "varying": "learned curve", "learned": "learned", "auto": "chosen by the data"}
+    noises = {"robust": "heavy tails", "varying": "learned curve", "learned": "learned", "auto": "by the data"}
     return re.sub(rf"noise='({'|'.join(noises)})'", lambda m: f"the noise “{noises[m[1]]}”", verdict)
 
 

@@ -28,7 +28,14 @@ export class Chart {
     this.ys = [0, 1];
     this.plot = null;
     charts.add(this);
-    new ResizeObserver(() => this.resize()).observe(host);
+    this.watch = new ResizeObserver(() => this.resize());
+    this.watch.observe(host);
+  }
+
+  forget() {
+    this.watch.disconnect();
+    this.plot?.destroy();
+    charts.delete(this);
   }
 
   size() {
@@ -50,10 +57,21 @@ export class Chart {
 
   axis(label, values, side) {
     return {
+      ...(side && this.options.log ? { splits: (u, i, low, high) => decades(low, high) } : {}),
+      ...(!side && this.options.dates ? { splits: (u, i, low, high, step, space) => this.dated(u, low, high, step, space) } : {}),
       stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1, size: 4 },
       font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", label: label || undefined, labelSize: label ? 18 : 0,
-      values, size: side ? 62 : 32, gap: 4, space: side ? 34 : 72,
+      values, size: side ? 62 : 32, gap: 4, space: side ? (this.host.clientHeight < 250 ? 22 : 34) : 72,
     };
+  }
+
+  // Places of the axis of inputs: of dates those that people have names for.
+  dated(u, low, high, step) {
+    const dates = this.options.dates();
+    if (dates) return dateSplits(low, high, dates, Math.max(2, Math.floor(u.width / 105)));
+    const found = [], first = Math.ceil(low / step - 1e-9);
+    for (let k = first; k * step <= high + 1e-9 * step; k++) found.push(Number((k * step).toPrecision(12)));
+    return found;
   }
 
   make() {
@@ -125,9 +143,37 @@ export class Chart {
   }
 }
 
+// Places of round numbers on an axis of log10: 1, 2, 5, 10 where there is room, else powers of ten.
+function decades(low, high) {
+  const steps = high - low < 2.2 ? [1, 2, 5] : high - low < 4 ? [1, 3] : [1], found = [];
+  for (let k = Math.floor(low); k <= high; k++) for (const s of steps) found.push(k + Math.log10(s));
+  return found.filter((v) => v >= low && v <= high);
+}
+
 const UNITS = { days: 864e5, hours: 36e5, minutes: 6e4, seconds: 1e3 };
+const moment = (v, { origin, unit }) => Date.parse(origin.replace(/(\.\d{3})\d*$/, "$1") + "Z") + v * UNITS[unit];
+
+// First days of years or months, or whole days, hours, minutes, seconds: as many as fit, evenly apart.
+function dateSplits(low, high, dates, most) {
+  const first = moment(low, dates), last = moment(high, dates), at = (time) => low + (time - first) / UNITS[dates.unit], found = [];
+  if (!Number.isFinite(first) || !Number.isFinite(last)) return [low, high];
+  const day = 864e5, size = last - first;
+  const step = [1e3, 5e3, 15e3, 6e4, 3e5, 9e5, 36e5, 108e5, 216e5, 432e5, day, 2 * day, 7 * day, 14 * day].find((s) => size / s <= most);
+  if (step) {
+    for (let t = Math.ceil(first / step) * step; t <= last; t += step) found.push(at(t));
+    return found;
+  }
+  const months = size / (30.44 * day), every = [1, 2, 3, 6].find((m) => months / m <= most) ?? 12 * ([1, 2, 5, 10, 20, 50, 100, 200, 500].find((y) => months / 12 / y <= most) ?? 1000);
+  const start = new Date(first);
+  for (let m = Math.ceil((12 * start.getUTCFullYear() + start.getUTCMonth()) / every) * every; ; m += every) {
+    const time = Date.UTC(Math.floor(m / 12), m % 12, 1);
+    if (time > last || Number.isNaN(time)) return found;
+    if (time >= first) found.push(at(time));
+  }
+}
+
 export function dateText(v, { origin, unit }, span) {
-  const date = new Date(Date.parse(origin.replace(/(\.\d{3})\d*$/, "$1") + "Z") + v * UNITS[unit]);
+  const date = new Date(Math.round(moment(v, { origin, unit }) / 100) * 100); // places are known to 32 bits
   if (Number.isNaN(date.getTime())) return short(v);
   const iso = date.toISOString(), days = (span * UNITS[unit]) / 864e5;
   return days > 3 ? iso.slice(0, 10) : days > 0.01 ? iso.slice(5, 16).replace("T", " ") : iso.slice(11, 19);
@@ -190,6 +236,23 @@ export function dots(p, x, y, name, radius = 2.5) {
     ctx.arc(px, py, r, 0, 7);
   }
   ctx.fill();
+}
+
+// Labels: a tick for each, at 0 or 1; many on one place grow dark.
+export function ticks(p, x, y, name) {
+  const { ctx } = p, half = 6 * p.ratio;
+  ctx.beginPath();
+  for (let i = 0; i < y.length; i++) {
+    const px = p.X(x[i]), py = p.Y(y[i]);
+    ctx.moveTo(px, py - half);
+    ctx.lineTo(px, py + half);
+  }
+  ctx.strokeStyle = colour(name);
+  ctx.lineWidth = 1.1 * p.ratio;
+  const before = ctx.globalAlpha;
+  ctx.globalAlpha = 0.55 * before;
+  ctx.stroke();
+  ctx.globalAlpha = before;
 }
 
 export function rug(p, x, name) {

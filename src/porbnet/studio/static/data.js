@@ -37,7 +37,7 @@ function follow(found) {
     return;
   }
   if (untouched()) state.form = { ...LEARNED };
-  if (found.dims === 2 && state.form.lengthscale?.knots) state.form.lengthscale = "learned";
+  if (found.dims > 1 && state.form.lengthscale?.knots) state.form.lengthscale = "learned";
   const region = state.form.region;
   if (region === "auto") return;
   const pairs = Array.isArray(region[0]) ? region : [region];
@@ -85,21 +85,33 @@ async function loadFile(file) {
     return;
   }
   $("example").value = "";
-  await change({ source: { kind: "file", name: file.name, x: [], y: null, drop_missing: $("drop-missing").checked }, added: [], removed: [] });
+  await change(fresh("file", file.name, { drop_missing: $("drop-missing").checked }));
 }
+
+// Data of a source of which nothing else is said.
+const fresh = (kind, name = "", more = {}) => ({ source: { kind, name, x: [], y: null, drop_missing: false, outcome: "auto", exposure: null, ...more }, added: [], removed: [] });
+
+const KINDS = { real: "numbers", binary: "yes or no", counts: "counts", positive: "above zero" };
 
 function showData() {
   const { data } = shown, words = [];
   $("columns").hidden = !(data && data.columns?.length > 2) && !(data && data.source.kind === "file");
   if (data) {
-    if (data.rows !== undefined) words.push(`${data.rows} rows${data.source.kind === "file" ? ` of ${data.source.name}` : ""}: ${data.output} given ${data.inputs?.join(" and ")}.`);
-    for (const remark of data.remarks ?? []) words.push(remark.replace(/\.?$/, "."));
+    const inputs = data.inputs?.length > 2 ? `${data.inputs.slice(0, -1).join(", ")} and ${data.inputs.at(-1)}` : data.inputs?.join(" and ");
+    if (data.rows !== undefined) words.push(`${data.rows} rows${data.source.kind === "file" ? ` of ${data.source.name}` : ""}: ${data.output} given ${inputs}.`);
+    for (const remark of data.remarks ?? []) words.push(remark[0].toUpperCase() + remark.slice(1).replace(/\.?$/, "."));
     const options = (chosen, none) => [...(none ? [new Option("none", "", false, !chosen)] : []), ...data.columns.map((c) => new Option(c, c, false, c === chosen))];
     $("column-x").replaceChildren(...options(data.inputs[0], false));
     $("column-x2").replaceChildren(...options(data.inputs[1], true));
     $("column-y").replaceChildren(...options(data.output, false));
     $("drop-missing").checked = data.source.drop_missing === true;
+    $("outcome").value = data.outcome;
+    $("outcome").options[0].textContent = data.outcome === "auto" ? `${data.source.kind === "example" ? "as given" : "as it looks"}: ${KINDS[data.kind]}` : "as it looks";
+    $("exposure").replaceChildren(new Option("none", ""), ...data.columns.filter((c) => c !== data.output).map((c) => new Option(c, c, false, c === data.exposure)));
+    showFurther(data);
   }
+  $("outcome-row").hidden = !data?.kind;
+  $("exposure-row").hidden = !(data?.kind === "counts" && data.source.kind === "file" && data.columns.length > 2);
   $("second-row").hidden = !(data?.columns?.length > 2);
   $("example").value = data?.source.kind === "example" ? data.source.name : "";
   $("data-words").textContent = words.join(" ");
@@ -107,18 +119,39 @@ function showData() {
   drawKeys();
 }
 
-function chooseColumns() {
-  if (!state.data) return;
-  const x = [$("column-x").value, $("column-x2").value].filter((v, i, all) => v && all.indexOf(v) === i);
-  change({ ...state.data, source: { ...state.data.source, x, y: $("column-y").value, drop_missing: $("drop-missing").checked }, added: [], removed: [] });
+// Boxes for inputs beyond the second.
+function showFurther(data) {
+  const rest = data.columns.filter((c) => c !== data.output && c !== data.exposure && !data.inputs.slice(0, 2).includes(c));
+  $("further").hidden = data.inputs.length < 2 || rest.length === 0 || data.source.kind !== "file";
+  $("further-inputs").replaceChildren(...rest.map((name) => {
+    const label = document.createElement("label"), box = document.createElement("input");
+    box.type = "checkbox";
+    box.value = name;
+    box.checked = data.inputs.includes(name);
+    box.addEventListener("change", chooseColumns);
+    label.append(box, ` ${name}`);
+    return label;
+  }));
 }
 
-const current = () => structuredClone(state.data) ?? { source: { kind: "hand", name: "", x: [], y: null, drop_missing: false }, added: [], removed: [] };
+function chooseColumns() {
+  if (!state.data) return;
+  const { source } = state.data, y = $("column-y").value, other = source.kind === "file" && y !== source.y;
+  const outcome = other ? "auto" : $("outcome").value, exposure = outcome === "counts" && !$("exposure-row").hidden ? $("exposure").value || null : null;
+  const further = [...$("further-inputs").querySelectorAll("input:checked")].map((box) => box.value);
+  const x = [$("column-x").value, $("column-x2").value, ...($("column-x2").value ? further : [])].filter((v, i, all) => v && v !== exposure && all.indexOf(v) === i);
+  const same = source.kind !== "file" || JSON.stringify([x, y, $("drop-missing").checked]) === JSON.stringify([source.x, source.y, source.drop_missing]);
+  const edits = same ? { added: state.data.added, removed: state.data.removed } : { added: [], removed: [] }; // points stay if columns do
+  change({ source: { ...source, ...(source.kind === "file" ? { x, y, drop_missing: $("drop-missing").checked } : {}), outcome, exposure }, ...edits });
+}
+
+const current = () => structuredClone(state.data) ?? fresh("hand");
 const mode = () => document.querySelector("input[name=mode]:checked").value;
 
 function addPoint(x, y) {
-  const wanted = current();
-  wanted.added.push([Number(x.toPrecision(6)), Number(y.toPrecision(6))]);
+  const wanted = current(), kind = shown.data?.kind;
+  const value = kind === "binary" ? Number(y >= 0.5) : kind === "counts" ? Math.max(0, Math.round(y)) : Number(y.toPrecision(6));
+  wanted.added.push([Number(x.toPrecision(6)), value]);
   return change(wanted);
 }
 
@@ -147,7 +180,7 @@ function original(row, removed) {
 
 // After a reload: the data again.
 export async function reload(found) {
-  if (found.file && !state.data) state.data = { source: { kind: "file", name: found.file, x: [], y: null, drop_missing: false }, added: [], removed: [] };
+  if (found.file && !state.data) state.data = fresh("file", found.file);
   if (!state.data) return;
   const lostFile = state.data.source.kind === "file" && !found.here && found.file !== state.data.source.name;
   try {
@@ -177,9 +210,9 @@ export function setUp(onRefresh, onError) {
   });
   $("example").addEventListener("change", () => {
     const name = $("example").value;
-    change(name ? { source: { kind: "example", name, x: [], y: null, drop_missing: false }, added: [], removed: [] } : null);
+    change(name ? fresh("example", name) : null);
   });
-  for (const id of ["column-x", "column-x2", "column-y"]) $(id).addEventListener("change", chooseColumns);
+  for (const id of ["column-x", "column-x2", "column-y", "outcome", "exposure"]) $(id).addEventListener("change", chooseColumns);
   $("drop-missing").addEventListener("change", () => { if (state.data?.source.kind === "file") chooseColumns(); });
   $("add-point").addEventListener("click", () => {
     const [x, y] = [$("add-x").valueAsNumber, $("add-y").valueAsNumber];

@@ -1,6 +1,6 @@
 // The fit, as it runs: buttons, progress, and whether it can be trusted yet.
 
-import { short } from "./chart.js";
+import { dateText, short } from "./chart.js";
 import { drawFit, shown } from "./pictures.js";
 import { keep, remember, state } from "./state.js";
 import { ask } from "./talk.js";
@@ -66,6 +66,7 @@ export function lost() {
 }
 
 function buttons(phase) {
+  document.documentElement.dataset.phase = phase ?? "";
   const runs = phase === "running" || phase === "preparing", rests = ["stopped", "done", "out of time"].includes(phase);
   $("fit").disabled = runs || !(shown.data?.rows >= 2);
   $("stop").disabled = !runs;
@@ -92,6 +93,7 @@ function words(fit) {
   const share = fit.total ? Math.round((100 * fit.sweeps) / fit.total) : 0;
   const made = `${fit.draws} draws of ${fit.chains} chains, ${short(fit.seconds)} s`;
   if (fit.phase === "failed") return `Failed: ${fit.error}`;
+  if (fit.phase === "preparing" && state.form.noise === "auto") return "Preparing: short fits choose the noise first.";
   const first = fit.phase === "running" ? (fit.warming ? `Warming up, ${share} %.` : `Drawing, ${share} %.`) : WORDS[fit.phase];
   const began = fit.continued ? " Begun where the chains were." : "";
   return `${first} ${made}.${began} ${fit.said.join(" ")}`;
@@ -122,7 +124,6 @@ export function show(fit) {
   $("fit-words").textContent = words(fit);
   if (fit.trust) trust(fit.trust.good ? "good" : fit.trust.predictions ? "fair" : "bad", `Can it be trusted? ${verdict(fit.trust)}.`);
   else trust("", runs ? "Can it be trusted? Too early to say." : WORDS[fit.phase] ?? "");
-  document.documentElement.dataset.phase = fit.phase;
   if (!runs) numbers(fit);
   showStale();
 }
@@ -132,7 +133,14 @@ function numbers(fit) {
   const host = $("numbers-table");
   if (!fit.mean || fit.dims !== 1) return host.replaceChildren();
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-  for (const name of [shown.data?.inputs?.[0] ?? "x", "mean of f", "f, 5 %", "f, 95 %", "y, 5 %", "y, 95 %", "lengthscale", "noise"]) {
+  const of = shown.data?.words?.line ?? "mean of f", what = of === "mean of f" ? "f" : of, names = [shown.data?.inputs?.[0] ?? "x", of, `${what}, 5 %`, `${what}, 95 %`];
+  const columns = [fit.mean, fit.f_low, fit.f_high];
+  for (const [name, values] of [["y, 5 %", fit.y_low], ["y, 95 %", fit.y_high], ["lengthscale", fit.lengthscale], ["noise", fit.noise]]) {
+    if (!values) continue;
+    names.push(name);
+    columns.push(values);
+  }
+  for (const name of names) {
     const cell = document.createElement("th");
     cell.scope = "col";
     cell.textContent = name;
@@ -141,9 +149,9 @@ function numbers(fit) {
   const n = fit.mean.length, [low, high] = fit.ends[0];
   for (let k = 0; k <= 10; k++) {
     const j = Math.round((k * (n - 1)) / 10), row = body.insertRow();
-    for (const v of [low + (j / (n - 1)) * (high - low), fit.mean[j], fit.f_low[j], fit.f_high[j], fit.y_low[j], fit.y_high[j], fit.lengthscale?.[j], fit.noise?.[j]]) {
-      row.insertCell().textContent = v === undefined ? "" : short(v);
-    }
+    const at = low + (j / (n - 1)) * (high - low), dates = shown.data?.dates?.[0];
+    row.insertCell().textContent = dates ? dateText(at, dates, high - low) : short(at);
+    for (const values of columns) row.insertCell().textContent = short(values[j]);
   }
   host.replaceChildren(table);
 }

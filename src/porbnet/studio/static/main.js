@@ -4,7 +4,7 @@ import { short } from "./chart.js";
 import * as data from "./data.js";
 import * as fit from "./fit.js";
 import { charts, drawCompare, drawKeys, drawPrior, forgetRanges, shown } from "./pictures.js";
-import { canRecall, fromHash, keep, kept, recall, remember, state } from "./state.js";
+import { DEFAULT, canRecall, fromHash, keep, kept, recall, remember, state } from "./state.js";
 import * as statement from "./statement.js";
 import * as take from "./take.js";
 import { ask, gone, listen, offered, open, pending } from "./talk.js";
@@ -130,6 +130,7 @@ async function undo() {
   try {
     if (JSON.stringify(before.data) !== now.data) await data.take(before.data, true);
     if (before.fit !== now.fit) await fit.recall(before.fit);
+    complain(null, "data");
   } catch (error) {
     complain(error);
   }
@@ -142,6 +143,7 @@ async function start() {
   const before = kept(), fromLink = fromHash(location.hash);
   if (before) {
     Object.assign(state, before);
+    state.form = { ...DEFAULT, ...state.form };
     fit.showRunning();
   }
   if (fromLink) state.form = fromLink;

@@ -1,6 +1,6 @@
 // The pictures: functions of the prior, data, the fit, the lengthscale with its knots, noise, width, maps, other priors.
 
-import { Chart, band, colour, curve, dots, field, lines, mapColour, rug, short } from "./chart.js";
+import { Chart, band, colour, curve, dots, field, lines, mapColour, rug, short, ticks } from "./chart.js";
 import { state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
@@ -10,14 +10,14 @@ const HUES = ["blue", "sky", "green", "purple", "orange"];
 export const shown = { prior: null, data: null, fit: null, compare: null, knots: null };
 
 const dates = (d) => () => shown.data?.dates?.[d] || null;
-const named = (x, y) => () => ({ x: shown.data?.inputs?.[x] ?? "x", y });
+const named = (x, y) => () => ({ x: shown.data?.inputs?.[x] ?? "x", y: y ?? shown.data?.axis ?? "f" });
 
 const places = () => ({ x: shown.data?.inputs?.[0] ?? "x1", y: shown.data?.inputs?.[1] ?? "x2" });
 
 const main = new Chart($("main-chart"), {
-  dates: dates(0), names: () => ({ x: shown.data?.inputs?.[0] ?? "x", y: shown.data?.output ?? "f" }), label: mainWords,
+  dates: dates(0), names: () => ({ x: shown.data?.inputs?.[0] ?? "x", y: shown.data?.axis ?? "f" }), label: mainWords,
 }, paintMain);
-const scale = new Chart($("lengthscale-chart"), { log: true, dates: dates(0), names: named(0, "lengthscale"), label: scaleWords, role: "group" }, paintScale);
+const scale = new Chart($("lengthscale-chart"), { log: true, dates: dates(0), names: () => ({ ...named(0, "lengthscale")(), y: `lengthscale${shown.data?.dates?.[0] ? ` (${shown.data.dates[0].unit})` : ""}` }), label: scaleWords, role: "group" }, paintScale);
 const noise = new Chart($("noise-chart"), { dates: dates(0), names: named(0, "noise sd"), label: () => "The noise learned so far, over the input" }, paintNoise);
 const width = new Chart($("width-chart"), { x: "units", y: "share of draws", still: true, label: widthWords }, paintWidth);
 const mean = new Chart($("map-mean"), { still: true, dates: dates(0), names: places, label: () => mapWords("mean") }, (p) => paintMap(p, "mean"));
@@ -31,7 +31,7 @@ function settled(key, low, high, tight = 0.35) {
   const old = sticky[key], size = high - low;
   if (old && low >= old[0] && high <= old[1] && size > tight * (old[1] - old[0])) return old;
   const room = 0.06 * size || 1;
-  return (sticky[key] = [low - room, high + room]);
+  return (sticky[key] = [low - (low < 0 && key === "data" && shown.data?.kind !== "real" ? 0 : room), high + room]);
 }
 export function forgetRanges() {
   for (const key of Object.keys(sticky)) delete sticky[key];
@@ -49,11 +49,12 @@ function most(list, start = -Infinity) {
 function mainRange() {
   const { prior, data, fit } = shown;
   if (data?.y?.length > 1) {
+    if (data.kind === "binary") return [-0.05, 1.05];
     let low = least(data.y), high = most(data.y);
-    if (fit?.y_low) [low, high] = [least(fit.y_low, low), most(fit.y_high, high)];
+    if (fit?.f_low && fit.kind === data.kind) [low, high] = [least(fit.y_low ?? fit.f_low, low), most(fit.y_high ?? fit.f_high, high)];
     if (low === high) [low, high] = [low - 1, high + 1];
     const room = 0.08 * (high - low);
-    return settled("data", low - room, high + room, 0.6);
+    return settled("data", data.kind === "real" ? low - room : Math.max(low - room, -0.4 * room), high + room, 0.6);
   }
   if (!prior) return [-1, 1];
   const reach = 3.2 * most(prior.sd);
@@ -64,19 +65,25 @@ function mainRange() {
 
 function paintMain(p) {
   const { prior, data, fit } = shown;
-  const one = !fit || fit.dims === 1, live = fit && one && fit.mean;
+  const one = !fit || (fit.dims === 1 && fit.kind === (data?.kind ?? fit.kind)), live = fit && one && fit.mean;
   if (prior?.draws && live) ghost(p, prior);
   else if (prior?.draws) lines(p, prior.draws, 50, prior.ends, { names: HUES, alpha: data ? 0.3 : 0.6 });
   if (live) {
     const ends = fit.ends[0];
-    band(p, fit.y_low, fit.y_high, ends, "ink", 0.1);
+    if (fit.y_low) band(p, fit.y_low, fit.y_high, ends, "ink", 0.1);
     band(p, fit.f_low, fit.f_high, ends, "blue", 0.35);
     curve(p, fit.mean, ends, "blue", 2);
   } else if (fit?.standing && one) {
     lines(p, fit.standing, fit.standing.length / 200, fit.ends[0], { names: ["blue"], alpha: 0.8, width: 1.5 });
   }
-  if (data?.y && data.dims === 1) dots(p, data.x, data.y, "ink", data.y.length > 800 ? 1.5 : 2.4);
+  if (data?.y && data.dims === 1) marks(p, data.x, data);
   if (fit?.rug && one) rug(p, fit.rug, "vermillion");
+}
+
+// Observations: dots; of labels, ticks at no and at yes.
+function marks(p, x, data) {
+  if (data.kind === "binary") ticks(p, x, data.y, "ink");
+  else dots(p, x, data.y, "ink", data.y.length > 800 ? 1.5 : 2.4);
 }
 
 // Functions of the prior behind a fit: painted once, then copied as long as nothing about them changes.
@@ -175,7 +182,7 @@ function mainWords() {
   if (data?.y) parts.push(`${data.rows} observations of ${data.output} given ${data.inputs.join(" and ")}`);
   if (fit?.mean && fit.dims === 1) {
     const n = fit.mean.length, at = (j) => short(fit.mean[j]);
-    parts.push(`the fit: mean ${at(0)} at the left, ${at(n >> 1)} in the middle, ${at(n - 1)} at the right`);
+    parts.push(`the fit: ${data?.words?.line ?? "mean"} ${at(0)} at the left, ${at(n >> 1)} in the middle, ${at(n - 1)} at the right`);
   }
   return parts.join("; ") || "Nothing yet";
 }
@@ -189,11 +196,15 @@ function widthWords() {
   const top = fit.width_counts.indexOf(most(fit.width_counts));
   return `Units in the network: most often ${fit.widths[top]}, from ${fit.widths[0]} to ${fit.widths[fit.widths.length - 1]}`;
 }
+function mapName(which) {
+  const words = shown.data?.words;
+  return which === "mean" ? words?.line ?? "mean of f" : words?.spread ?? "sd of f";
+}
 function mapWords(which) {
   const { fit } = shown;
   if (!fit?.[which]) return "";
   const [low, high] = mapRange(which);
-  return `Map of the ${which} of f over ${shown.data?.inputs?.join(" and ")}: from ${short(low)} to ${short(high)}`;
+  return `Map of the ${mapName(which)} over ${shown.data?.inputs?.join(" and ")}: from ${short(low)} to ${short(high)}`;
 }
 
 // --- drawing ---
@@ -218,10 +229,12 @@ export function drawScale() {
 
 export function drawFit() {
   const { fit, prior } = shown;
-  const two = fit?.dims === 2 && shown.data?.dims === 2;
-  $("maps").hidden = !(two && fit.mean);
-  $("main-figure").hidden = Boolean(two && fit.mean);
-  $("lengthscale-figure").hidden = shown.data?.dims === 2;
+  const dims = shown.data?.dims ?? 1, drawn = Boolean(fit?.mean && fit.dims === dims && fit.kind === (shown.data?.kind ?? fit.kind));
+  const two = drawn && dims === 2, many = drawn && dims > 2;
+  $("maps").hidden = !two;
+  $("slices").hidden = !many;
+  $("main-figure").hidden = two || many;
+  $("lengthscale-figure").hidden = dims > 1;
   $("noise-figure").hidden = !(fit?.noise && fit.dims === 1);
   $("width-figure").hidden = !(fit?.widths?.length);
   const seldom = !fit || fit.fresh !== false;
@@ -229,10 +242,15 @@ export function drawFit() {
     const total = fit.width_counts.reduce((a, b) => a + b, 0);
     width.draw([least(fit.widths) - 1, most(fit.widths) + 1], [0, 1.1 * (most(fit.width_counts) / total)]);
   }
-  if (two && fit.mean) {
-    for (const chart of [mean, sd]) chart.draw(fit.ends[0], fit.ends[1]);
+  if (two) {
+    for (const [which, chart] of [["mean", mean], ["sd", sd]]) {
+      const words = mapName(which);
+      $(`map-${which}-title`).textContent = words[0].toUpperCase() + words.slice(1);
+      chart.draw(fit.ends[0], fit.ends[1]);
+    }
     return;
   }
+  if (many) return drawSlices();
   main.draw(prior?.ends ?? fit?.ends?.[0] ?? main.xs, mainRange());
   if (!seldom) return;
   drawScale();
@@ -242,22 +260,76 @@ export function drawFit() {
   drawKeys();
 }
 
+const spans = (keys) => keys.map(([name, text]) => {
+  const span = document.createElement("span");
+  span.className = name;
+  span.textContent = text;
+  return span;
+});
+
 export function drawKeys() {
-  const { data, fit } = shown, keys = [["key-prior", "prior"]];
+  const { data, fit } = shown, keys = [["key-prior", "prior"]], words = data?.words;
   if (data?.y?.length) keys.push(["key-data", "data"]);
-  if (fit?.mean && fit.dims === 1) keys.push(["key-f", "f, mean and 90 %"], ["key-y", "y, 90 %"], ["key-units", "units of the last draws"]);
-  $("keys").replaceChildren(...keys.map(([name, text]) => {
-    const span = document.createElement("span");
-    span.className = name;
-    span.textContent = text;
-    return span;
-  }));
+  if (fit?.mean && fit.dims === 1) {
+    keys.push(["key-f", words?.band ?? "f, mean and 90 %"]);
+    if (fit.y_low) keys.push(["key-y", words?.outputs || "y, 90 %"]);
+    keys.push(["key-units", "units of the last draws"]);
+  }
+  $("keys").replaceChildren(...spans(keys));
   $("main-title").textContent = fit?.mean && fit.dims === 1 ? "The fit, over functions of the prior" : data?.y?.length ? "Data, and functions drawn from the prior" : "Functions drawn from the prior";
-  if (data?.dims === 2) $("main-title").textContent += ", along the first input";
+  if (data?.dims > 1) $("main-title").textContent += ", along the first input";
 }
 
 export function renamed() {
-  for (const chart of [main, scale, noise, mean, sd]) chart.renamed();
+  for (const chart of [main, scale, noise, mean, sd, ...panels]) chart.renamed();
+}
+
+// --- several inputs: the fit along each ---
+
+const panels = [];
+function drawSlices() {
+  const { fit } = shown, n = Math.min(fit.dims, 9), host = $("slices-charts");
+  while (panels.length > n) {
+    const gone = panels.pop();
+    gone.host.remove();
+    gone.forget();
+  }
+  while (panels.length < n) {
+    const d = panels.length, box = document.createElement("div");
+    box.className = "chart slice";
+    host.append(box);
+    panels.push(new Chart(box, { still: true, dates: dates(d), names: named(d, d ? "" : undefined), label: () => sliceWords(d) }, (p) => paintSlice(p, d)));
+  }
+  const ys = mainRange();
+  panels.forEach((chart, d) => chart.draw(fit.ends[d], ys));
+  $("slices-title").textContent = "The fit along each input, the others at their medians" + (fit.dims > n ? `: the first ${n} of ${fit.dims}` : "");
+  $("slices-keys").replaceChildren(...spans([["key-data", "data"], ["key-f", shown.data.words.band], ...(fit.y_low ? [["key-y", shown.data.words.outputs]] : [])]));
+}
+
+function along(d) {
+  const { fit } = shown, n = fit.mean.length / Math.min(fit.dims, 9);
+  return (values) => values.subarray(d * n, (d + 1) * n);
+}
+
+function paintSlice(p, d) {
+  const { fit, data } = shown;
+  if (!fit?.mean || !(fit.dims > 2)) return;
+  const part = along(d), ends = fit.ends[d];
+  if (fit.y_low) band(p, part(fit.y_low), part(fit.y_high), ends, "ink", 0.1);
+  if (data?.dims === fit.dims) {
+    p.ctx.globalAlpha = 0.35;
+    marks(p, data.y.map((v, i) => data.x[i * data.dims + d]), data);
+    p.ctx.globalAlpha = 1;
+  }
+  band(p, part(fit.f_low), part(fit.f_high), ends, "blue", 0.35);
+  curve(p, part(fit.mean), ends, "blue", 2);
+}
+
+function sliceWords(d) {
+  const { fit, data } = shown;
+  if (!fit?.mean || !(fit.dims > 2)) return "";
+  const values = along(d)(fit.mean);
+  return `The fit along ${data?.inputs?.[d]}: ${data?.words?.line} ${short(values[0])} at the left, ${short(values[values.length >> 1])} in the middle, ${short(values[values.length - 1])} at the right`;
 }
 
 // --- other priors ---
@@ -279,19 +351,18 @@ export function drawCompare() {
       others.push({ caption, chart: new Chart(box, { still: true, dates: dates(0), label: () => `Functions of the ${title}` }, (p) => paintOther(p, index)) });
     }
   }
-  const reach = 3.2 * most(compare.own_sd), ys = [compare.offset - reach, compare.offset + reach];
+  const low = least(compare.own_low), high = most(compare.own_high), room = 0.3 * (high - low), { kind } = shown.data ?? {};
+  const ys = kind === "binary" ? [-0.05, 1.05] : [kind && kind !== "real" ? 0 : low - room, high + room];
   titles.forEach(({ title, words, table }, i) => {
     others[i].table = table;
     others[i].caption.textContent = `${title}: ${words}`;
     others[i].chart.draw(compare.ends, ys);
   });
-  $("compare-words").textContent = `Each has ${short(compare.upcrossings)} expected upcrossings and the same variance on average; dashes are two sd.`;
+  $("compare-words").textContent = `Each has ${short(compare.upcrossings)} expected upcrossings and the same variance on average; dashes are two sd.${compare.line_left_out ? " The trend is left out." : ""}`;
 }
 
 function paintOther(p, index) {
   const { compare } = shown, name = others[index].table;
   lines(p, compare[name], 10, compare.ends, { names: HUES, alpha: 0.75 });
-  for (const sign of [-2, 2]) {
-    curve(p, compare[`${name}_sd`].map((v) => compare.offset + sign * v), compare.ends, "soft", 1, false, [4, 4]);
-  }
+  for (const end of ["low", "high"]) curve(p, compare[`${name}_${end}`], compare.ends, "soft", 1, false, [4, 4]);
 }

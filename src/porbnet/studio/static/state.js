@@ -2,17 +2,17 @@
 
 export const DEFAULT = {
   lengthscale: { knots: [[-5, 0.3], [-1.5, 0.35], [2, 1], [5.5, 1.5], [9, 1.5]] },
-  amplitude: 2, noise: 0.1, bias: 0, region: [-5, 9], units_per_lengthscale: "auto",
+  amplitude: 2, noise: 0.1, bias: 0, region: [-5, 9], units_per_lengthscale: "auto", trend: "none", size: "learned",
 };
 export const LEARNED = {
-  lengthscale: "learned", amplitude: "learned", noise: "learned", bias: "auto", region: "auto", units_per_lengthscale: "auto",
+  lengthscale: "learned", amplitude: "learned", noise: "learned", bias: "auto", region: "auto", units_per_lengthscale: "auto", trend: "none", size: "learned",
 };
 const KEPT = "porbnet-studio";
 
 export const state = {
   page: null,
   form: structuredClone(DEFAULT),
-  data: null, // {source: {kind, name, x, y, drop_missing}, added: [[x, y]], removed: [row]}
+  data: null, // {source: {kind, name, x, y, drop_missing, outcome, exposure}, added: [[x, y]], removed: [row]}
   running: { n_chains: 2, n_draws: 1000, n_warmup: 500, thin: 4, seed: 0, seconds: 300 },
   fit: null, // number of the fit that is shown
 };

@@ -5,9 +5,10 @@ import { charts, drawScale, learnsScale, shown } from "./pictures.js";
 import { keep, remember, state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
-const ENTRIES = { lengthscale: "lengthscale", amplitude: "amplitude", noise: "noise", bias: "bias", units_per_lengthscale: "units" };
-const WORDS = { lengthscale: ["learned", "constant"], amplitude: ["learned"], noise: ["learned", "varying", "robust"], bias: ["auto"], region: ["auto"], units_per_lengthscale: ["auto"] };
-const WITHOUT_DATA = { lengthscale: 1, amplitude: 1, noise: 0.1, bias: 0, region: [0, 10], units_per_lengthscale: 2 };
+const ENTRIES = { lengthscale: "lengthscale", amplitude: "amplitude", noise: "noise", bias: "bias", units_per_lengthscale: "units", trend: "trend", size: "size" };
+const WORDS = { lengthscale: ["learned", "constant"], amplitude: ["learned"], noise: ["learned", "varying", "robust", "auto"], bias: ["auto"], region: ["auto"], units_per_lengthscale: ["auto"], trend: ["none", "linear"], size: ["learned", "poisson"] };
+const WITHOUT_ASKING = ["none", "poisson"]; // words that need no data
+const WITHOUT_DATA = { lengthscale: 1, amplitude: 1, noise: 0.1, bias: 0, region: [0, 10], units_per_lengthscale: 2, trend: 1, size: 10 };
 
 let changed = () => {};
 export function onChange(callback) {
@@ -32,30 +33,33 @@ const kindOf = (name) => {
 
 // Show the form as the state has it.
 export function showForm() {
-  const enough = (shown.data?.rows ?? 0) >= 2, two = shown.data?.dims === 2;
+  const enough = (shown.data?.rows ?? 0) >= 2, dims = shown.data?.dims ?? 1, { words } = shown.data ?? {};
+  $("noise-entry").hidden = $("trend-entry").hidden = enough && words?.noise === false;
+  $("size-entry").hidden = !(enough && shown.data.kind === "counts");
+  for (const span of document.querySelectorAll(".scale")) span.textContent = enough && words?.scale ? ` (${words.scale})` : "";
   for (const [name, id] of [...Object.entries(ENTRIES), ["region", "region"]]) {
     const kind = $(`${id}-kind`), now = kindOf(name);
     kind.value = now;
     for (const option of kind.options) {
-      const needs = WORDS[name].includes(option.value) && name !== "units_per_lengthscale" && !enough;
-      option.disabled = needs || (option.value === "curve" && two);
+      const needs = WORDS[name].includes(option.value) && name !== "units_per_lengthscale" && !WITHOUT_ASKING.includes(option.value) && !enough;
+      option.disabled = needs || (option.value === "curve" && dims > 1) || (name === "region" && option.value === "number" && dims > 2);
     }
     if (name === "region") continue;
     const box = $(id), value = state.form[name];
     box.disabled = now !== "number";
-    if (document.activeElement !== box) box.value = now === "number" ? value : now === "curve" ? "" : tidy(usual(name) ?? 1);
+    if (document.activeElement !== box) box.value = now === "number" ? value : ["curve", "none", "poisson"].includes(now) ? "" : tidy(usual(name) ?? 1);
   }
-  showRegion(two);
+  showRegion(dims);
   $("learn-all").disabled = !enough;
   $("knots-table").hidden = kindOf("lengthscale") !== "curve";
   $("lengthscale-title").textContent = learnsScale() ? "Lengthscale over the input: prior, and what was learned" : "Lengthscale over the input: drag the knots";
   showKnots();
 }
 
-function showRegion(two) {
+function showRegion(dims) {
   const value = state.form.region === "auto" ? usualRegion() : state.form.region;
   const pairs = Array.isArray(value[0]) ? value : [value];
-  $("region-second").hidden = !two;
+  $("region-second").hidden = dims !== 2;
   [["region-low", 0, 0], ["region-high", 0, 1], ["region-low2", 1, 0], ["region-high2", 1, 1]].forEach(([id, d, end]) => {
     $(id).disabled = state.form.region === "auto";
     if (document.activeElement !== $(id)) $(id).value = pairs[d]?.[end] ?? "";
@@ -180,7 +184,7 @@ function addKnot(at) {
 
 const handles = [];
 function showKnots() {
-  const list = learnsScale() || shown.data?.dims === 2 || !shown.prior ? [] : knots(), host = $("lengthscale-chart");
+  const list = learnsScale() || shown.data?.dims > 1 || !shown.prior ? [] : knots(), host = $("lengthscale-chart");
   while (handles.length > list.length) handles.pop().remove();
   while (handles.length < list.length) {
     const button = handle(handles.length);
