@@ -285,6 +285,15 @@ def test_points_by_hand(page):
     page.wait_for_selector("#data-words:has-text('3 rows')")
     assert [1, -1] not in shown(page, "studio.state.data.added")
     page.check("input[value=look]")
+    page.fill("#add-x", "2.1")
+    page.fill("#add-y", "0.4")
+    page.click("#remove-point")  # the nearest, without a mouse
+    page.wait_for_selector("#data-words:has-text('2 rows')")
+    assert [2, 0.5] not in shown(page, "studio.state.data.added")
+    page.locator("#example").focus()
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("#data-words:has-text('3 rows')")
+    page.click("#by-hand summary")
 
 
 def test_two_inputs_are_a_map_and_a_link_holds_the_prior(page, studio):
@@ -351,8 +360,7 @@ def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
     model = porbnet.load(tmp_path / "model.npz")
     assert list(model.classes_) == ["no", "yes"]
     page.click("#copy-command")
-    page.wait_for_selector("#take-words:has-text('command')")
-    assert "--x dose --y died --outcome binary" in page.input_value("#copied")
+    wait_until(lambda: "--x dose --y died --outcome binary" in page.input_value("#copied"), 10)
 
     page.select_option("#column-y", "count")
     page.wait_for_selector("#data-words:has-text('if they are counts')")
@@ -367,6 +375,7 @@ def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
     page.wait_for_selector("#alert", state="hidden")
 
 
+@pytest.mark.slow
 def test_more_than_two_inputs_are_curves(page, tmp_path):
     load(page, tmp_path, OUTCOMES, "trial.csv")
     page.wait_for_selector("#data-words:has-text('40 rows of trial.csv')")
@@ -384,6 +393,7 @@ def test_more_than_two_inputs_are_curves(page, tmp_path):
     assert [text.split(":")[0] for text in labels] == [f"The fit along {n}" for n in ("dose", "other", "hours")]
 
 
+@pytest.mark.slow
 def test_dates_a_trend_and_a_noise_that_is_chosen(page, tmp_path):
     days = np.arange("2024-01-01", "2024-03-01", 2, dtype="datetime64[D]")
     rows = "".join(f"{day},{0.2 * k + (-1) ** k * 0.1:.3f}\n" for k, day in enumerate(days))
@@ -400,9 +410,9 @@ def test_dates_a_trend_and_a_noise_that_is_chosen(page, tmp_path):
     page.click("#numbers summary")
     assert "2024-01" in page.inner_text("#numbers-table")
     page.click("#numbers summary")
+    page.evaluate("document.getElementById('copied').value = ''")
     page.click("#copy-command")
-    page.wait_for_selector("#take-words:has-text('command')")
-    assert "--noise auto --trend linear" in page.input_value("#copied")
+    wait_until(lambda: "--noise auto --trend linear" in page.input_value("#copied"), 10)
 
 
 @pytest.mark.slow
@@ -429,8 +439,9 @@ def test_the_command_makes_the_same_fit(page, tmp_path, outcome):
     with page.expect_download() as found:
         page.click("#take-model")
     found.value.save_as(tmp_path / "model.npz")
+    page.evaluate("document.getElementById('copied').value = ''")
     page.click("#copy-command")
-    page.wait_for_selector("#take-words:has-text('command')")
+    wait_until(lambda: page.input_value("#copied"), 10)
     words = shlex.split(page.input_value("#copied"))
     done = subprocess.run([sys.executable, "-m", *words, "--quiet"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode in (0, 3), done.stderr

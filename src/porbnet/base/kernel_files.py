@@ -46,7 +46,7 @@ _ABANDONED = 3600.0  # seconds after which a file that was begun is nobody's any
 # rooms to the right of all kernels: no constant of theirs can be part of one
 WITHOUT_KERNELS = {
     "baselines", "cli", "comparison", "datasets", "estimators", "interop", "many", "paper", "plot", "show", "storage",
-    "work",
+    "studio", "work",
 }  # fmt: skip
 # settings of Numba that change what is compiled
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "USING_SVML")

@@ -157,10 +157,14 @@ function addPoint(x, y) {
 
 // Remove the row that is nearest to a place of the screen, if one is near.
 function removeNear(event) {
+  const box = charts.main.plot.over.getBoundingClientRect();
+  removeNearest([event.clientX - box.left, event.clientY - box.top], 24);
+}
+
+function removeNearest(at, reach) {
   const { data } = shown, { main } = charts;
   if (!data?.y?.length || data.dims !== 1) return;
-  const box = main.plot.over.getBoundingClientRect(), at = [event.clientX - box.left, event.clientY - box.top];
-  let best = -1, nearest = 24 ** 2;
+  let best = -1, nearest = reach ** 2;
   for (let i = 0; i < data.y.length; i++) {
     const d = (main.plot.valToPos(data.x[i], "x") - at[0]) ** 2 + (main.plot.valToPos(data.y[i], "y") - at[1]) ** 2;
     if (d < nearest) [best, nearest] = [i, d];
@@ -214,11 +218,16 @@ export function setUp(onRefresh, onError) {
   });
   for (const id of ["column-x", "column-x2", "column-y", "outcome", "exposure"]) $(id).addEventListener("change", chooseColumns);
   $("drop-missing").addEventListener("change", () => { if (state.data?.source.kind === "file") chooseColumns(); });
-  $("add-point").addEventListener("click", () => {
+  const typed = (work) => () => {
     const [x, y] = [$("add-x").valueAsNumber, $("add-y").valueAsNumber];
-    if (Number.isFinite(x) && Number.isFinite(y)) addPoint(x, y);
+    if (Number.isFinite(x) && Number.isFinite(y)) work(x, y);
     else complain(new Error("x and y must be numbers"));
-  });
+  };
+  $("add-point").addEventListener("click", typed(addPoint));
+  $("remove-point").addEventListener("click", typed((x, y) => {
+    const { plot } = charts.main;
+    if (plot) removeNearest([plot.valToPos(x, "x"), plot.valToPos(y, "y")], Infinity);
+  }));
   $("clear-data").addEventListener("click", () => change(null));
   for (const box of document.querySelectorAll("input[name=mode]")) {
     box.addEventListener("change", () => {

@@ -154,7 +154,7 @@ async function start() {
   take.setUp((error) => complain(error, "take"));
   $("undo").addEventListener("click", undo);
   addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "z" && !event.target.matches("input, textarea, select")) {
+    if ((event.ctrlKey || event.metaKey) && event.key === "z" && !event.target.matches("input[type=number], textarea")) {
       event.preventDefault();
       undo();
     }

@@ -54,7 +54,7 @@ function mainRange() {
     if (fit?.f_low && fit.kind === data.kind) [low, high] = [least(fit.y_low ?? fit.f_low, low), most(fit.y_high ?? fit.f_high, high)];
     if (low === high) [low, high] = [low - 1, high + 1];
     const room = 0.08 * (high - low);
-    return settled("data", data.kind === "real" ? low - room : Math.max(low - room, -0.4 * room), high + room, 0.6);
+    return settled("data", data.kind === "real" ? low - room : Math.max(low - room, -0.7 * room), high + room, 0.6);
   }
   if (!prior) return [-1, 1];
   const reach = 3.2 * most(prior.sd);
@@ -234,7 +234,8 @@ export function drawFit() {
   $("maps").hidden = !two;
   $("slices").hidden = !many;
   $("main-figure").hidden = two || many;
-  $("lengthscale-figure").hidden = dims > 1;
+  $("lengthscale-figure").hidden = $("compare").hidden = dims > 1;
+  $("numbers").hidden = !drawn || dims > 1;
   $("noise-figure").hidden = !(fit?.noise && fit.dims === 1);
   $("width-figure").hidden = !(fit?.widths?.length);
   const seldom = !fit || fit.fresh !== false;
