@@ -343,9 +343,7 @@ def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
     page.wait_for_selector("#data-words:has-text('fitted as yes or no, yes being')")
     assert "as it looks: yes or no" in page.inner_text("#outcome option:checked")
     assert page.is_hidden("#noise-entry") and page.is_hidden("#trend-entry") and page.is_hidden("#size-entry")
-    at_rest(page)
-    drawn = np.array(shown(page, "studio.shown.prior.draws"))
-    assert drawn.min() >= 0.0 and drawn.max() <= 1.0  # probabilities
+    wait_until(lambda: 0.0 <= draws(page).min() <= draws(page).max() <= 1.0, 10)  # probabilities
     page.select_option("#lengthscale-kind", "constant")
     run_shortly(page, n_draws=60, n_warmup=60)
     page.click("#fit")

@@ -91,7 +91,7 @@ const WORDS = {
 
 function words(fit) {
   const share = fit.total ? Math.round((100 * fit.sweeps) / fit.total) : 0;
-  const made = `${fit.draws} draws of ${fit.chains} chains, ${short(fit.seconds)} s`;
+  const made = `${fit.draws} draws of ${fit.chains} chains, ${short(Number(fit.seconds.toPrecision(2)))} s`;
   if (fit.phase === "failed") return `Failed: ${fit.error}`;
   if (fit.phase === "preparing" && state.form.noise === "auto") return "Preparing: short fits choose the noise first.";
   const first = fit.phase === "running" ? (fit.warming ? `Warming up, ${share} %.` : `Drawing, ${share} %.`) : WORDS[fit.phase];

@@ -66,7 +66,7 @@ async function askFacts() {
   try {
     const found = await ask({ ask: "facts", form: state.form, whole: $("whole").checked });
     $("fact-units").textContent = short(found.expected_units);
-    const [low, high] = found.sd.map(short);
+    const [low, high] = found.sd.map((v) => short(Number(v.toPrecision(3))));
     $("fact-sd").textContent = low === high ? low : `${low} to ${high}`;
     $("fact-up").textContent = short(found.upcrossings);
     $("advice").replaceChildren(...found.advice.map((text) => {

@@ -49,7 +49,7 @@ function most(list, start = -Infinity) {
 function mainRange() {
   const { prior, data, fit } = shown;
   if (data?.y?.length > 1) {
-    if (data.kind === "binary") return [-0.05, 1.05];
+    if (data.kind === "binary") return [-0.09, 1.06]; // room for ticks and rug
     let low = least(data.y), high = most(data.y);
     if (fit?.f_low && fit.kind === data.kind) [low, high] = [least(fit.y_low ?? fit.f_low, low), most(fit.y_high ?? fit.f_high, high)];
     if (low === high) [low, high] = [low - 1, high + 1];
