@@ -303,6 +303,7 @@ def test_the_report_needs_nothing_from_elsewhere(place):
     assert names.count("caption") == names.count("table") == 2
     shown = " ".join(page.text)
     assert "acceleration given time" in shown and "R-hat" in shown and "SigmoidGP" not in shown
+    assert re.search(r"\d\.\d{8,}", shown.split("The statement")[1]) is None  # digits that nobody reads
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no browser here")

@@ -673,6 +673,12 @@ def test_an_interrupt_says_what_is_kept(when, tmp_path, inside, monkeypatch):
         assert last.startswith("interrupted: all draws so far are kept; to go on: porbnet resume out")
 
 
+def test_a_time_that_is_over_before_any_draw_is_no_interrupt(tmp_path, inside):
+    done = inside("fit", written(tmp_path, "t.csv", rows()), "--max-time", "0.0001s", "--out", "out")
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 130 and last.startswith("--max-time was over before any draw was made; to go on: porbnet")
+
+
 @pytest.mark.parametrize(
     "name", ["fit", "resume", "predict", "summary", "plot", "export", "prior", "data", "compare", "paper", "warmup"]
 )

@@ -317,3 +317,17 @@ def test_pictures_of_chains_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz_plots", None)
     with pytest.raises(ImportError, match=r"pip install \"porbnet\[arviz\]\""):
         plot.trace(model())
+
+
+def test_many_widths_share_bars():
+    class Spread:
+        class posterior_:
+            n_units = np.array([20, 300])
+
+        def width_distribution(self):
+            return {n: 1.0 / 281 for n in range(20, 301)}
+
+    ax = plot.width(Spread())
+    heights = [bar.get_height() for bar in ax.patches]
+    assert len(heights) <= 61 and sum(heights) == pytest.approx(1.0)
+    assert ax.get_ylabel() == "probability of 5 widths"

@@ -42,8 +42,8 @@ def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as
             _stopped(out)
         heard = [document.in_options(text) for text in said]
         found = write(model, out, command, heard)
-    except KeyboardInterrupt:
-        _stopped(out)
+    except KeyboardInterrupt as error:
+        _stopped(out, str(error))
     names = ", ".join(Path(name).name for name in found["files"])
     summary = document.text(found)
     for text in heard:
@@ -61,9 +61,12 @@ def goes_on(model: PoRBNetRegressor) -> bool:
     return bool(model._out_of_time and not model.diagnostics_.converged)
 
 
-def _stopped(out: Path) -> NoReturn:
+def _stopped(out: Path, why: str = "") -> NoReturn:
     if not (out / CHECKPOINT / "fit.npz").exists():
         fail("interrupted before sampling began: nothing is kept", INTERRUPTED)
+    if "max_seconds" in why:  # nobody has interrupted it
+        fail(f"--max-time was over before any draw was made; to go on: porbnet resume {_quoted(out)} --max-time TIME",
+             INTERRUPTED)  # fmt: skip
     fail(f"interrupted: all draws so far are kept; to go on: porbnet resume {_quoted(out)}", INTERRUPTED)
 
 

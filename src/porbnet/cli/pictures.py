@@ -69,7 +69,9 @@ def figure(model: PoRBNetRegressor, kind: str, coverage: float = 0.9) -> Any:
     if X is not None:  # more dots would hide each other
         X, y = (values[:: -(-len(values) // _MOST_DOTS)] for values in (X, y))
     if kind == "width":
-        return plot.width(fit_of(model)).figure
+        ax = plot.width(fit_of(model))
+        ax.legend()
+        return ax.figure
     if kind == "chances":
         return plot.chances(model)[0].figure
     if kind_of(model) != "real":

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _CSS = """
 body { max-width: 52rem; } h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .verdict { padding: .7rem 1rem; border-left: .4rem solid; background: #f5f5f5; }
-.good { border-color: #00734f; } .bad { border-color: #b34700; }
+.good { border-color: #00734f; } .fair { border-color: #3b87b8; } .bad { border-color: #b34700; }
 table { font-variant-numeric: tabular-nums; } th, td { padding: .25rem .6rem; text-align: right; }
 th:first-child { text-align: left; font-weight: 600; } thead th { white-space: nowrap; }
-pre { background: #f5f5f5; padding: .7rem 1rem; overflow-x: auto; }
+pre { background: #f5f5f5; padding: .7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
 _CAPTIONS = {
@@ -40,7 +40,7 @@ _CAPTIONS = {
 
 def html(model: PoRBNetRegressor, found: dict[str, Any], title: str, images: dict[str, str]) -> str:
     """The page, from a fit, its record, and its pictures as SVG by kind."""
-    good = "good" if found["converged"] else "bad"
+    good = "good" if found["converged"] else "fair" if found["predictions_converged"] else "bad"
     body = [
         f"<p>{found['observations']:,} observations of {escape(found['output'])} given "
         f"{escape(in_words(found['inputs']))}; {found['chains']} chains of {found['draws_per_chain']:,} draws.</p>",
@@ -97,7 +97,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
 
 def _diagnostics(found: dict[str, Any]) -> list[str]:
     rows = [
-        [r["label"] or r["name"], f"{r['mean']:.5g}", f"{r['sd']:.3g}", f"{r['mcse']:.2g}", f"{r['rhat']:.3f}",
+        [_quantity(r), f"{r['mean']:.5g}", f"{r['sd']:.3g}", f"{r['mcse']:.2g}", f"{r['rhat']:.3f}",
          f"{r['ess_bulk']:.0f}", f"{r['ess_tail']:.0f}"]
         for r in found["diagnostics"]
     ]  # fmt: skip
@@ -108,6 +108,12 @@ def _diagnostics(found: dict[str, Any]) -> list[str]:
         _table("R-hat should be at most 1.01, effective sample sizes (ESS) at least 100 per chain.", head, rows),
         f"<p>Accepted proposals: {accepted}.</p>",
     ]
+
+
+def _quantity(row: dict[str, Any]) -> str:
+    """What is diagnosed, in words; that it is a logarithm, where it is."""
+    label, name = row["label"] or row["name"], row["name"]
+    return f"log of {label}" if name.startswith("log ") and label != name else str(label)
 
 
 def _table(caption: str, head: list[str], rows: list[list[str]]) -> str:
@@ -125,7 +131,7 @@ def _table(caption: str, head: list[str], rows: list[list[str]]) -> str:
 def statement(model: PoRBNetRegressor) -> str:
     """The prior that was fitted, line by line."""
     prior = model.prior_
-    return "\n".join(
+    text = "\n".join(
         [
             f"intensity              {prior.intensity!r}",
             f"amplitude              {prior.amplitude!r}",
@@ -137,3 +143,4 @@ def statement(model: PoRBNetRegressor) -> str:
             f"expected units         {prior.expected_units:.4g}",
         ]
     )
+    return re.sub(r"\d+\.\d{5,}(e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", text)  # as many digits as people read

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from porbnet.estimators.regressor import PoRBNetRegressor
 
+_MOST_BARS = 60
+
 
 def fit(
     model: PoRBNetRegressor,
@@ -80,6 +82,8 @@ def fit(
 def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALETTE["blue"]) -> Axes:
     """The posterior distribution of the width (number of units), and its mean.
 
+    A bar for each width, or where they are many for some at a time, as the axis then says.
+
     Parameters
     ----------
     model : PoRBNetRegressor
@@ -96,8 +100,13 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     shares = model.width_distribution()
     mean = float(model.posterior_.n_units.mean())
     ax = axes_for(ax)
-    ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")
+    first, step = min(shares), 1 + (max(shares) - min(shares)) // _MOST_BARS
+    bars: dict[int, float] = {}
+    for n_units, share in shares.items():
+        bars[(n_units - first) // step] = bars.get((n_units - first) // step, 0.0) + share
+    middles = [first + step * i + 0.5 * (step - 1) for i in bars]
+    ax.bar(middles, list(bars.values()), width=step, color=color, alpha=0.35, linewidth=0, label="posterior")
     ax.axvline(mean, color=color, linewidth=1.5, label=f"mean, {mean:.1f}")
     ax.locator_params("x", integer=True)
-    ax.set(xlabel="width (units)", ylabel="probability")
+    ax.set(xlabel="width (units)", ylabel="probability" if step == 1 else f"probability of {step} widths")
     return ax

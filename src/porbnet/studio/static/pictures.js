@@ -120,12 +120,20 @@ function paintNoise(p) {
 function paintWidth(p) {
   const { fit } = shown;
   if (!fit?.widths) return;
-  const total = fit.width_counts.reduce((a, b) => a + b, 0) || 1;
+  const { first, step, shares } = bars(fit);
   p.ctx.fillStyle = colour("purple");
-  fit.widths.forEach((w, i) => {
-    const left = p.X(w - 0.42), top = p.Y(fit.width_counts[i] / total);
-    p.ctx.fillRect(left, top, Math.max(1, p.X(w + 0.42) - left), p.top + p.height - top);
+  shares.forEach((share, i) => {
+    const from = first + i * step - 0.5, left = p.X(from + 0.08 * step), top = p.Y(share);
+    p.ctx.fillRect(left, top, Math.max(1, p.X(from + 0.92 * step) - left), p.top + p.height - top);
   });
+}
+
+// Shares of draws with so many units; several numbers together where they are many.
+function bars(fit) {
+  const first = least(fit.widths), step = 1 + Math.floor((most(fit.widths) - first) / 60);
+  const shares = Array(Math.floor((most(fit.widths) - first) / step) + 1).fill(0), total = fit.width_counts.reduce((a, b) => a + b, 0) || 1;
+  fit.widths.forEach((w, i) => { shares[Math.floor((w - first) / step)] += fit.width_counts[i] / total; });
+  return { first, step, shares };
 }
 
 function mapRange(which) {
@@ -240,8 +248,7 @@ export function drawFit() {
   $("width-figure").hidden = !(fit?.widths?.length);
   const seldom = !fit || fit.fresh !== false;
   if (fit?.widths?.length && seldom) {
-    const total = fit.width_counts.reduce((a, b) => a + b, 0);
-    width.draw([least(fit.widths) - 1, most(fit.widths) + 1], [0, 1.1 * (most(fit.width_counts) / total)]);
+    width.draw([least(fit.widths) - 1, most(fit.widths) + 1], [0, 1.1 * most(bars(fit).shares)]);
   }
   if (two) {
     for (const [which, chart] of [["mean", mean], ["sd", sd]]) {
