@@ -301,7 +301,7 @@ def test_two_inputs_are_a_map_and_a_link_holds_the_prior(page, studio):
     page.wait_for_selector("#fit:enabled")
     run_shortly(page, n_draws=60, n_warmup=60)
     page.click("#fit")
-    page.wait_for_selector(DONE, state="attached", timeout=90_000)
+    page.wait_for_selector(DONE, state="attached", timeout=180_000)
     page.wait_for_selector("#maps:visible")
     assert "Map of the mean" in page.get_attribute("#map-mean", "aria-label")
     link = "lengthscale=0.7&amplitude=3&noise=0.2&bias=1&region=0,5&units_per_lengthscale=3"
@@ -347,7 +347,7 @@ def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
     page.select_option("#lengthscale-kind", "constant")
     run_shortly(page, n_draws=60, n_warmup=60)
     page.click("#fit")
-    page.wait_for_selector(DONE, state="attached", timeout=90_000)
+    page.wait_for_selector(DONE, state="attached", timeout=180_000)
     seen = shown(page, "studio.shown.fit")
     assert min(seen["f_low"]) > 0.0 and max(seen["f_high"]) < 1.0 and "y_low" not in seen
     assert "probability and its 90 %" in page.inner_text("#keys") and page.is_hidden("#noise-figure")
@@ -385,7 +385,7 @@ def test_more_than_two_inputs_are_curves(page, tmp_path):
     page.select_option("#lengthscale-kind", "constant")
     run_shortly(page, n_draws=50, n_warmup=30)
     page.click("#fit")
-    page.wait_for_selector(DONE, state="attached", timeout=90_000)
+    page.wait_for_selector(DONE, state="attached", timeout=180_000)
     assert page.locator("#slices-charts canvas").count() == 3 and page.is_hidden("#main-figure")
     labels = [e.get_attribute("aria-label") for e in page.locator("#slices-charts .chart").all()]
     assert [text.split(":")[0] for text in labels] == [f"The fit along {n}" for n in ("dose", "other", "hours")]
@@ -403,7 +403,7 @@ def test_dates_a_trend_and_a_noise_that_is_chosen(page, tmp_path):
     assert re.search("trend=linear", page.url)
     run_shortly(page, n_draws=60, n_warmup=60)
     page.click("#fit")
-    page.wait_for_selector(DONE, state="attached", timeout=120_000)
+    page.wait_for_selector(DONE, state="attached", timeout=180_000)
     assert "chosen by leave-one-out" in page.inner_text("#fit-words")
     page.click("#numbers summary")
     assert "2024-01" in page.inner_text("#numbers-table")

@@ -129,7 +129,8 @@ class Reader:
             outcome = outcome_of(table, int(target or 0), source.outcome)
             found = observations(outcome.table, *called, source.drop_missing, beside=exposure)
         except PorbnetError as error:
-            raise StatementError(_on_the_page(str(error), source)) from error
+            words, name = _on_the_page(str(error), source), visible(source.name)
+            raise StatementError(words if name in words else f"{name!r}: {words}") from error
         if len(found) > MOST_ROWS:
             raise StatementError(
                 f"{visible(source.name)!r} has {len(found):,} rows, and the page takes up to {MOST_ROWS:,}: "
