@@ -335,6 +335,7 @@ OUTCOMES = "dose,other,hours,died,visits\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_outcomes_are_guessed_said_and_changed(page, tmp_path):
     load(page, tmp_path, OUTCOMES.replace(",visits", ",count"), "trial.csv")
     page.wait_for_selector("#data-words:has-text('40 rows of trial.csv')")

@@ -119,7 +119,7 @@ class Beyond:
     def free(self, X: FloatArray) -> NDArray[np.bool_]:
         """Which points lie beyond the box of the data, and not by rounding alone, shape (n_points,)."""
         slack = _SLACK * (self.box.high - self.box.low)
-        return np.asarray(np.any((X < self.box.low - slack) | (X > self.box.high + slack), axis=1))
+        return np.asarray(np.any((self.box.low - slack > X) | (self.box.high + slack < X), axis=1))
 
     def places(self, X: FloatArray) -> FloatArray:
         """Where g is held on account of each point, shape (n_points, n_pins, n_dims)."""
