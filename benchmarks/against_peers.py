@@ -1,8 +1,8 @@
 """porbnet beside its peers: same data, same splits, one core; test scores, CPU seconds and memory, as JSON and a page.
 
-Each peer runs in a virtual environment of its own (`peers/environment.py`; made on first use, some minutes) through a small
-adapter (`peers/adapters`), one process per peer, problem and split, and is skipped with a word if it cannot be had.
-Finished cells are kept in the folder bench/ as one JSON file each, so a run that was interrupted goes on; at the end
+Each peer runs in a virtual environment of its own (`peers/environment.py`; made on first use, some minutes) through a
+small adapter (`peers/adapters`), one process per peer, problem and split, and is skipped with a word if it cannot be
+had. Finished cells are kept in the folder bench/ as one JSON file each, so a run that was interrupted goes on; at the end
 all of them go into docs/benchmarks/results.json, and from there into docs/benchmarks.md with its pictures.
 
     python benchmarks/against_peers.py                                what is missing, then the page
@@ -29,7 +29,7 @@ from peers.registry import PEERS, Peer, refusal
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 40.0  # that a sampler may take for a fit, where it can be told
-LIMIT = 120.0  # CPU seconds of a process, imports and compilation included
+LIMIT = 150.0  # CPU seconds of a process, imports and compilation included
 SPLITS = {"real": 3, "rough": 2, "rows": 1}
 QUICK = {"peers": ["porbnet", "sklearn-gp", "boosting"], "problems": ["sine", "doppler-100"], "splits": 1}
 
@@ -57,6 +57,7 @@ def fill(store: Store, options: argparse.Namespace) -> None:
             continue
         python = python_for(peer)
         if python is None:
+            store.add({"peer": peer.key, "problem": "*", "split": 0, "failed": "its environment could not be made"})
             continue
         for name, split in todo:
             start = time.monotonic()

@@ -10,20 +10,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from peers import problems, scores
 from peers.registry import Peer
 
 ADAPTERS = Path(__file__).parent / "adapters"
-ONE_THREAD = {
-    name: "1"
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")
-} | {
+ONE_THREAD = {f"{each}_NUM_THREADS": "1" for each in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")} | {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
     "JAX_PLATFORMS": "cpu",
     "JAX_ENABLE_X64": "1",
@@ -47,7 +42,7 @@ class Store:
     def add(self, cell: Cell) -> None:
         """Keep a cell: written whole or not at all."""
         self.cells[_key(cell)] = cell
-        file = self.folder / f"{cell['peer']}.{cell['problem']}.{cell['split']}.json"
+        file = self.folder / f"{cell['peer']}.{cell['problem']}.{cell['split']}.json".replace("*", "all")
         part = file.with_suffix(".part")
         part.write_text(json.dumps(cell, indent=1) + "\n", encoding="utf-8")
         part.replace(file)
@@ -129,9 +124,3 @@ def python_for(peer: Peer) -> Path | None:
     if not peer.environment:
         return Path(sys.executable)
     return python_of(peer.environment, list(peer.packages), peer.check)
-
-
-def mean_of(cells: Iterable[Cell], name: str) -> float | None:
-    """Mean of a figure over cells that have it."""
-    found = [cell[name] for cell in cells if name in cell]
-    return float(np.mean(found)) if found else None

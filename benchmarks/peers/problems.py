@@ -34,7 +34,7 @@ def sine(x: Array) -> Array:
 
 
 def chirp(x: Array) -> Array:
-    """sin 40x²: ever quicker."""
+    """A sine that gets ever quicker: sin 40x²."""
     return np.sin(40.0 * x[:, 0] ** 2)
 
 

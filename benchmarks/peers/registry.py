@@ -70,7 +70,8 @@ PEERS: dict[str, Peer] = {
             "maximised for at most 10,000 of the rows, predictions given all of them",
         ),
         Peer(
-            "celerite2", "GP, celerite2", "celerite2_matern.py", "celerite2", ("celerite2", "scipy"), "import celerite2",
+            "celerite2", "GP, celerite2", "celerite2_matern.py", "celerite2", ("celerite2", "scipy"),
+            "import celerite2",
             "Gaussian process on a line in linear time, Matérn-3/2 kernel and noise; maximal likelihood",
             most_dims=1, many_dims=_LINE,
         ),

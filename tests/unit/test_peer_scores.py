@@ -57,7 +57,12 @@ def test_quantiles_give_the_law_they_come_from(scores, seed):
         return np.where(p < 0.5, np.log(np.maximum(2 * p, 1e-300)), -np.log(2 * np.minimum(1 - p, 0.5)))
 
     y = quantile(rng.random(300))
-    law = {"form": "quantiles", "levels": levels, "quantiles": np.tile(quantile(levels), (300, 1)), "mean": np.zeros(300)}
+    law = {
+        "form": "quantiles",
+        "levels": levels,
+        "quantiles": np.tile(quantile(levels), (300, 1)),
+        "mean": np.zeros(300),
+    }
     found = scores.score(law, y)
     exact = np.abs(y) + np.exp(-np.abs(y)) - 0.75  # CRPS of a standard Laplace law
     assert found["CRPS"] == pytest.approx(exact.mean(), rel=0.01)

@@ -1,6 +1,8 @@
 """Predictions of a Gaussian process with Gibbs's kernel, given draws of its lengthscale, amplitude and noise; NumPy.
 
-    Cov(f(x), f(x')) = a² √(2 ℓ ℓ' / (ℓ² + ℓ'²)) exp(-(x - x')² / (ℓ² + ℓ'²)),   ℓ = ℓ(x), ℓ' = ℓ(x')
+With ℓ = ℓ(x) and ℓ' = ℓ(x'):
+
+    Cov(f(x), f(x')) = a² √(2 ℓ ℓ' / (ℓ² + ℓ'²)) exp(-(x - x')² / (ℓ² + ℓ'²))
 """
 
 from __future__ import annotations

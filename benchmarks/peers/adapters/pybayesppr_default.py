@@ -10,11 +10,11 @@ import matplotlib
 import numpy as np
 
 matplotlib.use("Agg")
-from pyBayesPPR import bppr, bpprModel  # noqa: E402 - it imports pyplot
+from pyBayesPPR import bppr, bpprModel
 
 
 def fit(problem: adapter.Problem) -> bpprModel:
-    np.random.seed(problem.seed)  # it draws from the global generator
+    np.random.seed(problem.seed)  # noqa: NPY002 - it draws from the global generator
     return bppr(problem.X, problem.y, silent=True)
 
 

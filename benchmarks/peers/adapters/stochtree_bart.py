@@ -14,9 +14,7 @@ N_START, N_DRAWS = 10, 500
 
 def fit(problem: adapter.Problem) -> BARTModel:
     model = BARTModel()
-    model.sample(
-        problem.X, problem.y, num_gfr=N_START, num_mcmc=N_DRAWS, general_params={"random_seed": problem.seed}
-    )
+    model.sample(problem.X, problem.y, num_gfr=N_START, num_mcmc=N_DRAWS, general_params={"random_seed": problem.seed})
     return model
 
 
