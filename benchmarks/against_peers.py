@@ -2,8 +2,8 @@
 
 Each peer runs in a virtual environment of its own (`peers/environment.py`; made on first use, some minutes) through a
 small adapter (`peers/adapters`), one process per peer, problem and split, and is skipped with a word if it cannot be
-had. Finished cells are kept in the folder bench/ as one JSON file each, so a run that was interrupted goes on; at the end
-all of them go into docs/benchmarks/results.json, and from there into docs/benchmarks.md with its pictures.
+had. Finished cells are kept in the folder bench/ as one JSON file each, so a run that was interrupted goes on; at the
+end all of them go into docs/benchmarks/results.json, and from there into docs/benchmarks.md with its pictures.
 
     python benchmarks/against_peers.py                                what is missing, then the page
     python benchmarks/against_peers.py --peers porbnet --again        porbnet's rows anew

@@ -95,6 +95,7 @@ PEERS: dict[str, Peer] = {
         Peer(
             "stochtree", "BART, stochtree", "stochtree_bart.py", "stochtree", ("stochtree",), "import stochtree",
             "`BARTModel`, 200 trees: 10 grow-from-root sweeps, then 500 draws",
+            most_rows=20_000, beyond="in proportion to the rows, which makes some 200 CPU s at 100,000",
         ),
         Peer(
             "pybayesppr", "Bayesian PPR, pyBayesPPR", "pybayesppr_default.py", "pybayesppr", ("pyBayesPPR",),

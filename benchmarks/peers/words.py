@@ -13,15 +13,15 @@ is made, with its pictures and [results.json](benchmarks/results.json), from a c
 Machine: {processor}, {cores} cores, of which a model may use one; other work went on beside it. Python {python},
 NumPy {numpy}; NumPy's exp {million_exp_per_second} million/s, memory copies {copy_gb_per_second} GB/s.
 
-Scores are of held-out rows, with outputs divided by their largest deviation. **LLH**: mean log predictive density (high
-is good). **CRPS**: continuous ranked probability score (low). **RMSE** of the predictive mean (low). **90 %**: share
-within the central 90 % interval. **Fit** and **predict** are CPU seconds, user and system, of the whole process; imports
-are left out, and compilation where it can be told apart (not for GPJax). **MB** is peak memory of the process, libraries
-included.
+Scores are of held-out rows, with outputs divided by their largest deviation. **LLH**: mean log predictive density
+(high is good). **CRPS**: continuous ranked probability score (low). **RMSE** of the predictive mean (low). **90 %**:
+share within the central 90 % interval. **Fit** and **predict** are CPU seconds, user and system, of the whole
+process; imports are left out, and compilation where it can be told apart (not for GPJax). **MB** is peak memory of
+the process, libraries included.
 
-A sampler that can be told stops after {seconds:.0f} CPU seconds of a fit, porbnet after its default of 120 seconds by the
-clock; a process is cut at {limit:.0f} CPU seconds. Figures are means over splits: three of each data set, two of each
-function, one where rows are counted, and one throughout for the samplers that are slowest (NumPyro, PyMC).
+A sampler that can be told stops after {seconds:.0f} CPU seconds of a fit, porbnet after its default of 120 seconds by
+the clock; a process is cut at {limit:.0f} CPU seconds. Figures are means over splits: three of each data set, two of
+each function, one where rows are counted, and one throughout for the samplers that are slowest (NumPyro, PyMC).
 
 A law that comes as quantiles (boosting) is made a density by uniform pieces and exponential tails; its LLH depends on
 that, its CRPS hardly does.
@@ -42,8 +42,8 @@ DRAWS = """\
 ## Effective draws per CPU second
 
 Of f at 20 test points, drawn with each draw: median bulk effective sample size per CPU second of the fit, warm-up
-included, compilation not; in brackets the largest R-hat at these points (for a single chain: of its halves). An effective
-sample size means little where R-hat is far from one.
+included, compilation not; in brackets the largest R-hat at these points (for a single chain: of its halves). An
+effective sample size means little where R-hat is far from one.
 
 ![Effective draws per CPU second, by problem and sampler](images/benchmarks-draws.png)
 """
@@ -61,7 +61,6 @@ compares different data. [The paper's results](paper.md) has 20 splits.
 LIMITS = """\
 ## What this does not say
 
-Few splits: another split can change an LLH by some hundredths. One or two inputs: nothing here speaks for ten. Peers can
-be tuned, and a kernel chosen for the data at hand beats a default one. Where packages compile (JAX, PyTensor, Numba), a
-single short fit pays for that too.
-"""
+Few splits: another split can change an LLH by some hundredths. One or two inputs: nothing here speaks for ten. Peers
+can be tuned, and a kernel chosen for the data at hand beats a default one. Where packages compile (JAX, PyTensor,
+Numba), a single short fit pays for that too. """
