@@ -102,8 +102,8 @@ PEERS: dict[str, Peer] = {
             "import pyBayesPPR", "`bppr` with all its defaults",
         ),
         Peer(
-            "pybass", "BASS, pyBASS", "pybass_default.py", "pybass", ("pyBASS",), "import pyBASS",
-            "`bass` with all its defaults: adaptive splines, reversible jump",
+            "pybass", "BASS, pyBASS", "pybass_default.py", "pybass", ("git+https://github.com/lanl/pyBASS.git",),
+            "import pyBASS", "`bass` with all its defaults: adaptive splines, reversible jump",
         ),
         Peer(
             "boosting", "boosting, scikit-learn", "boosting.py", "", (), "import sklearn",
