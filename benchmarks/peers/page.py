@@ -82,10 +82,20 @@ def _problem(figures: Figures, name: str) -> list[str]:
         for key, peer in PEERS.items()
         if key not in scored and figures.versions(key)
     ]
+    lines += _verdicts(figures, name)
     if absent:
         lines += paragraph(f"Without figures: {'; '.join(absent)}.")
     found = [lead(figures, key, name) for key in scored if key != OWN]
     return [*lines, *_reasons(name, [each for each in found if each is not None and each.counts])]
+
+
+def _verdicts(figures: Figures, name: str) -> list[str]:
+    """What porbnet's own diagnostics say, where that is not that all is well."""
+    notes = [cell["note"] for cell in figures.scored(OWN, name).values()]
+    if all(note == "converged" for note in notes):
+        return []
+    counted = [f"{notes.count(note)} of {len(notes)} {note}" for note in sorted(set(notes))]
+    return paragraph(f"porbnet's own verdict, by split: {', '.join(counted)}.")
 
 
 def _row(figures: Figures, key: str, name: str) -> str:

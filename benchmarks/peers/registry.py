@@ -68,6 +68,7 @@ PEERS: dict[str, Peer] = {
             "gpjax-sparse", "sparse GP, GPJax", "gpjax_sparse.py", "gpjax", ("gpjax",), "import gpjax",
             "collapsed variational Gaussian process with 100 inducing points, Matérn-5/2 kernel; bound "
             "maximised for at most 10,000 of the rows, predictions given all of them",
+            n_splits=1,
         ),
         Peer(
             "celerite2", "GP, celerite2", "celerite2_matern.py", "celerite2", ("celerite2", "scipy"),

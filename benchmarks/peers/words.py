@@ -19,9 +19,9 @@ share within the central 90 % interval. **Fit** and **predict** are CPU seconds,
 process; imports are left out, and compilation where it can be told apart (not for GPJax). **MB** is peak memory of
 the process, libraries included.
 
-A sampler that can be told stops after {seconds:.0f} CPU seconds of a fit, porbnet after its default of 120 seconds by
-the clock; a process is cut at {limit:.0f} CPU seconds. Figures are means over splits: three of each data set, two of
-each function, one where rows are counted, and one throughout for the samplers that are slowest (NumPyro, PyMC).
+A sampler that can be told stops after {seconds:.0f} CPU seconds of a fit, porbnet too; a process is cut at {limit:.0f}
+CPU seconds. Figures are means over splits: three of each data set, two of each function, one where rows are counted,
+and one throughout for NumPyro, PyMC and GPJax; differences are taken over the splits that both have.
 
 A law that comes as quantiles (boosting) is made a density by uniform pieces and exponential tails; its LLH depends on
 that, its CRPS hardly does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any
 
@@ -10,8 +11,16 @@ import numpy as np
 
 import porbnet
 from porbnet import PoRBNetRegressor
+from porbnet.sampling import driver, rounds
 
 N_SAMPLES = 2000  # of y, for the CRPS
+
+
+class CpuClock:
+    """In the place of `time` where chains look at the clock: seconds that this process has had, as for its peers."""
+
+    monotonic = perf_counter = staticmethod(time.process_time)
+    thread_time = staticmethod(time.thread_time)
 
 
 def load_kernels(n_dims: int) -> None:
@@ -26,7 +35,8 @@ def fit(problem: adapter.Problem) -> PoRBNetRegressor:
     warnings.simplefilter("ignore")  # convergence is told with the scores
     load_kernels(problem.X.shape[1])
     problem.compiled()
-    model = PoRBNetRegressor(random_state=problem.seed, n_jobs=1, progress=False)  # at most 120 s, by the clock
+    driver.time = rounds.time = CpuClock  # type: ignore[attr-defined]
+    model = PoRBNetRegressor(random_state=problem.seed, max_seconds=problem.seconds, n_jobs=1, progress=False)
     return model.fit(problem.X, problem.y)
 
 
