@@ -111,10 +111,8 @@ def _run(command: list[str], peer: Peer, limit: float) -> str | None:
 
 
 def _confine(limit: float) -> None:
-    """One core, and so many CPU seconds; runs in the child before the adapter does."""
+    """So many CPU seconds; runs in the child before the adapter does."""
     resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def python_for(peer: Peer) -> Path | None:

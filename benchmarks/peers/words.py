@@ -10,8 +10,9 @@ is made, with its pictures and [results.json](benchmarks/results.json), from a c
     make bench                          what is missing, then this page; a run that was stopped goes on
     make bench PEERS=porbnet AGAIN=1    porbnet's rows anew
 
-Machine: {processor}, {cores} cores, of which a model may use one; other work went on beside it. Python {python},
-NumPy {numpy}; NumPy's exp {million_exp_per_second} million/s, memory copies {copy_gb_per_second} GB/s.
+Machine: {processor}, {cores} cores. Libraries may use one thread, and CPU time of all threads is counted; other work went
+on beside it. Python {python}, NumPy {numpy}; NumPy's exp {million_exp_per_second} million/s, memory copies
+{copy_gb_per_second} GB/s.
 
 Scores are of held-out rows, with outputs divided by their largest deviation. **LLH**: mean log predictive density
 (high is good). **CRPS**: continuous ranked probability score (low). **RMSE** of the predictive mean (low). **90 %**:
