@@ -99,7 +99,9 @@ def main() -> int:
             fill(Store(Path(folder), Path(folder) / "none.json"), options)
         return 0
     store = Store(options.folder, options.docs / "benchmarks" / "results.json")
-    if not options.page:
+    if options.page:
+        store.write(store.machine)
+    else:
         found = machine.describe()
         print(machine.line(found), flush=True)
         try:

@@ -33,8 +33,9 @@ class Store:
     def __init__(self, folder: Path, kept: Path) -> None:
         self.folder, self.kept = folder, kept
         folder.mkdir(parents=True, exist_ok=True)
-        earlier = json.loads(kept.read_text(encoding="utf-8"))["cells"] if kept.exists() else []
-        self.cells: dict[tuple[str, str, int], Cell] = {_key(cell): cell for cell in earlier}
+        earlier = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {"machine": {}, "cells": []}
+        self.machine: dict[str, Any] = earlier["machine"]
+        self.cells: dict[tuple[str, str, int], Cell] = {_key(cell): cell for cell in earlier["cells"]}
         for file in sorted(folder.glob("*.json")):
             cell = json.loads(file.read_text(encoding="utf-8"))
             self.cells[_key(cell)] = cell

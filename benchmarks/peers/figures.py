@@ -46,7 +46,7 @@ class Figures:
 class Lead:
     """By how much a peer is ahead of porbnet on a problem, over the splits that both have.
 
-    llh : in nats per test row
+    llh : in nats per test row; not a number where a model has none
     crps, rmse : as a share of porbnet's
     won : splits in which its LLH is the higher one, of `n_splits`
     """
@@ -86,7 +86,8 @@ def lead(figures: Figures, peer: str, problem: str) -> Lead | None:
     def both(name: str) -> tuple[np.ndarray, np.ndarray]:
         return np.array([own[s][name] for s in splits]), np.array([other[s][name] for s in splits])
 
-    a, b = both("LLH")
+    told = all("LLH" in each[s] for each in (own, other) for s in splits)
+    a, b = both("LLH") if told else np.full((2, len(splits)), np.nan)
     shares = {}
     for name in ("CRPS", "RMSE"):
         mine, theirs = both(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from pathlib import Path
 
@@ -60,6 +61,9 @@ def _overview(figures: Figures) -> list[str]:
 
 
 def _counts(leads: list[float]) -> str:
+    leads = [each for each in leads if not math.isnan(each)]
+    if not leads:
+        return "no figures"
     ahead, behind = sum(each > 0.01 for each in leads), sum(each < -0.01 for each in leads)
     return f"{ahead} / {len(leads) - ahead - behind} / {behind}"
 
@@ -75,7 +79,7 @@ def _problem(figures: Figures, name: str) -> list[str]:
     lines = ["", f"### {name}", "", f"{problems.ABOUT[name][0].upper()}{problems.ABOUT[name][1:]}.{size}", ""]
     lines += ["| model | LLH | CRPS | RMSE | 90 % | fit, s | predict, s | MB |", "|---|---|---|---|---|---|---|---|"]
     scored = [key for key in PEERS if figures.scored(key, name)]
-    scored.sort(key=lambda key: -(figures.mean(key, name, "LLH") or 0.0))
+    scored.sort(key=lambda key: figures.mean(key, name, "CRPS") or 0.0)
     lines += [_row(figures, key, name) for key in scored]
     absent = [
         f"{peer.title}: {_absence(figures, key, name)}"
@@ -134,7 +138,7 @@ def _draws(figures: Figures) -> list[str]:
         cells = []
         for key in keys:
             rate, worst = pictures.effective_rate(figures, key, name), figures.mean(key, name, "rhat")
-            cells.append("" if rate is None or worst is None else f"{rate:.3g} ({worst:.2f})")
+            cells.append("" if rate is None or worst is None else f"{rate:,.0f} ({worst:.2f})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, *paragraph(why.DRAWS)]
 

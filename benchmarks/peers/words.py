@@ -10,8 +10,8 @@ is made, with its pictures and [results.json](benchmarks/results.json), from a c
     make bench                          what is missing, then this page; a run that was stopped goes on
     make bench PEERS=porbnet AGAIN=1    porbnet's rows anew
 
-Machine: {processor}, {cores} cores. Libraries may use one thread, and CPU time of all threads is counted; other work went
-on beside it. Python {python}, NumPy {numpy}; NumPy's exp {million_exp_per_second} million/s, memory copies
+Machine: {processor}, {cores} cores. Libraries may use one thread, and CPU time of all threads is counted; other work
+went on beside it. Python {python}, NumPy {numpy}; NumPy's exp {million_exp_per_second} million/s, memory copies
 {copy_gb_per_second} GB/s.
 
 Scores are of held-out rows, with outputs divided by their largest deviation. **LLH**: mean log predictive density
@@ -25,7 +25,7 @@ CPU seconds. Figures are means over splits: three of each data set, two of each 
 and one throughout for NumPyro, PyMC and GPJax; differences are taken over the splits that both have.
 
 A law that comes as quantiles (boosting) is made a density by uniform pieces and exponential tails; its LLH depends on
-that, its CRPS hardly does.
+that, its CRPS hardly does. Rows of a table are in the order of CRPS; an empty cell is a figure that is still to be run.
 """
 
 ACCURACY = """\
