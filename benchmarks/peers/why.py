@@ -8,9 +8,9 @@ answer, or move one tree at a time given all others, and do not wait until sever
 its diagnostics are content, which on rough data takes tens of seconds.
 """
 DRAWS = """
-On the VIX BART and projection pursuit have more effective draws per second, but no sampler has converged there: R-hat is
-far from one for all, and few chains that disagree are counted as if they agreed. Elsewhere porbnet is ahead of both where
-it has figures: weights are integrated out, and whole stretches of the lengthscale's curve move at once.
+On the VIX BART and projection pursuit have more effective draws per second, but no sampler has converged there: R-hat
+is far from one for all three. Elsewhere porbnet is ahead of both where it has figures: weights are integrated out, and
+whole stretches of the lengthscale's curve move at once.
 """
 PUBLISHED = """
 On the motorcycle data the paper's BNN and PoRB-NET are both behind; the published figures come from another sampler and
