@@ -14,8 +14,8 @@ whole stretches of the lengthscale's curve move at once.
 """
 PUBLISHED = """
 On the motorcycle data both of the paper's models are behind; the published figures come from another sampler and other
-settings of the prior, some of which the paper leaves open. On the VIX their LLH is behind and their RMSE ahead: the first
-split here, which hides days of the peak of February, makes the difference (0.158; the other two have 0.103 and 0.066).
+settings of the prior, some of which the paper leaves open. On the VIX their LLH is behind and their RMSE ahead: the
+first split here, which hides days of the peak of February, makes the difference (0.158; the other two: 0.103, 0.066).
 """
 UNKNOWN = "No reason has been looked for yet."
 
