@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks clean
+.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks bench clean
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
 	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"
 	@echo "make benchmarks  speed and memory figures"
+	@echo "make bench       the page docs/benchmarks.md: peers side by side; make bench PEERS=porbnet AGAIN=1 for some anew"
 	@echo "make clean       remove the environment and what was built"
 
 $(VENV)/.plot: pyproject.toml
@@ -79,6 +80,12 @@ benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/speed.py --quick
 	$(BIN)/python benchmarks/rows.py --quick
+
+# each peer in an environment of its own, made on first use; finished cells are kept, so that a stopped run goes on
+bench: $(VENV)/.paper
+	$(BIN)/porbnet warmup --quiet
+	nice -n 10 $(BIN)/python benchmarks/against_peers.py $(if $(PEERS),--peers $(PEERS)) \
+		$(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(AGAIN),--again)
 
 clean:
 	rm -rf $(VENV) .venv-* demo paper .pytest_cache .mypy_cache .ruff_cache .hypothesis
