@@ -4,16 +4,18 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks clean
+.PHONY: help demo paper docs release release-check test test-slow test-py test-oldest lint format typecheck benchmarks clean
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
 	@echo "make paper       the paper's figures and tables, small sizes (folder paper/)"
+	@echo "make docs        the documentation site: examples run, links checked (folder site/)"
 	@echo "make test        lint, types and the default tests (about eight minutes on two cores, and two to set up)"
 	@echo "make test-slow   the long statistical checks"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
 	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"
 	@echo "make benchmarks  speed and memory figures"
+	@echo "make release-check  wheel and sdist, each wheel installed and tried in an empty environment of every Python here"
 	@echo "make clean       remove the environment and what was built"
 
 $(VENV)/.plot: pyproject.toml
@@ -39,6 +41,17 @@ $(VENV)/.paper: $(VENV)/.plot
 
 paper: $(VENV)/.paper
 	$(BIN)/porbnet paper all --quick --out paper
+
+$(VENV)/.docs: $(VENV)/.plot
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
+# warnings are errors; examples of the gallery that have changed are run, and those of a first build all of them
+docs: $(VENV)/.docs
+	rm -rf site
+	$(BIN)/python -m sphinx -W --keep-going -E -q -b html -d build/doctrees docs site
+	$(BIN)/python scripts/check_links.py site
+	@echo "open site/index.html in a browser, or: $(BIN)/porbnet docs"
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -81,4 +94,4 @@ benchmarks: $(VENV)/.plot
 	$(BIN)/python benchmarks/rows.py --quick
 
 clean:
-	rm -rf $(VENV) .venv-* demo paper .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* demo paper site build dist docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
