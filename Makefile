@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo paper docs release release-check test test-slow test-py test-oldest lint format typecheck benchmarks clean
+.PHONY: help demo paper docs release-check test test-slow test-py test-oldest lint format typecheck benchmarks clean
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
@@ -52,6 +52,15 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -E -q -b html -d build/doctrees docs site
 	$(BIN)/python scripts/check_links.py site
 	@echo "open site/index.html in a browser, or: $(BIN)/porbnet docs"
+
+.venv-release/.made: pyproject.toml
+	test -x .venv-release/bin/python || $(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check "build>=1.2" "twine>=6.0"
+	touch $@
+
+# wheel and sdist in dist/; the wheel in an empty environment of every Python here
+release-check: .venv-release/.made
+	.venv-release/bin/python scripts/release_check.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -161,10 +161,10 @@ def cluster(address: str | None) -> Iterator[None]:
 
 
 def version() -> str:
-    """The version that is installed."""
-    from importlib import metadata
+    """The version of the package."""
+    import porbnet
 
-    return metadata.version("porbnet")
+    return porbnet.__version__
 
 
 def model_path(path: Path) -> Path:
