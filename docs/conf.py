@@ -44,7 +44,6 @@ myst_words_per_minute = 200
 # --- the reference, from docstrings
 autodoc_member_order = "groupwise"
 autodoc_typehints = "none"  # types stand in the docstrings, in words
-autodoc_default_options = {"show-inheritance": False}
 autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
 napoleon_use_rtype = False

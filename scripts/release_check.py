@@ -1,9 +1,9 @@
 """Build the release and try it as a user would: `python scripts/release_check.py`, or `make release-check`.
 
-Wheel and sdist are built and checked by twine; then, for every Python from 3.11 on that is on this machine, the wheel is
-installed into an empty environment, and `porbnet data motorcycle | porbnet fit -` and a few more commands are run there.
-Told are the size of the wheel and how much `pip install porbnet` downloads. Needs the packages build and twine, and a
-package index.
+Wheel and sdist are built and checked by twine; then, for every Python from 3.11 on that is on this machine, the wheel
+is installed into an empty environment, and `porbnet data motorcycle | porbnet fit -` and a few more commands are run
+there. Told are the size of the wheel and how much `pip install porbnet` downloads. Needs the packages build and twine,
+and a package index.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def attempt(wheel: Path, python: str, folder: Path) -> None:
     fitted = subprocess.run(
         [str(command), "fit", "-"], input=data, cwd=work, capture_output=True, text=True, encoding="utf-8", check=False
     )
-    if fitted.returncode != 0 or "verdict: converged" not in fitted.stdout:
+    if fitted.returncode != 0 or not (work / "porbnet-fit" / "model.npz").is_file():
         raise RuntimeError(f"porbnet fit - ended with {fitted.returncode}:\n{fitted.stdout}{fitted.stderr}")
     (work / "new.csv").write_text("time\n20\n40\n", encoding="utf-8")
     lines = run(command, "predict", "porbnet-fit", "new.csv", cwd=work).splitlines()

@@ -46,7 +46,7 @@ print(fits.table[columns].round(2).to_string(index=False))
 # A series that cannot be fitted costs that series alone, and its reason is kept.
 
 print(fits.failures[["patient", "reason"]].to_string(index=False))
-fits.plot(n=5)
+fits.plot(n=4)
 plt.show()
 
 # %%

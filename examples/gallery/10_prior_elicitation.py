@@ -28,7 +28,7 @@ seconds = np.linspace(0.0, 600.0, 400)
 
 figure, (above, below) = plt.subplots(2, 1, sharex=True, height_ratios=(2, 1), figsize=(6.4, 4.6))
 plot.prior_draws(prior, seconds, n=15, ax=above, random_state=4)
-above.set(ylabel="signal", title="Functions drawn from the prior")
+above.set(xlabel="", ylabel="signal", title="Functions drawn from the prior")
 plot.lengthscale(prior, seconds, ax=below)
 below.set(xlabel="seconds", ylabel="lengthscale (s)")
 plt.show()

@@ -35,6 +35,11 @@ WITH_PYTHON = {
     "pictures.md",
     "saving.md",
     "outcomes.md",
+    "index.md",
+    "tutorial.md",
+    "model.md",
+    "decoupling.md",
+    "sampler.md",
 }
 
 
