@@ -36,7 +36,7 @@ for column, noise in zip(axes.T, ("learned", "varying"), strict=True):
 plt.show()
 
 # %%
-# Where the line follows the diagonal, stated probabilities hold. With one noise sd, intervals are too wide on the left of
-# the data and too narrow on the right: too much lies in the middle of the law, and too much far outside of it. The log
-# density tells the same in one number. How far a curve strays from the diagonal by luck, the grey bands say; that
+# Where the line follows the diagonal, stated probabilities hold. With one noise sd, intervals are too wide on the left
+# of the data and too narrow on the right: too much lies in the middle of the law, and too much far outside of it. The
+# log density tells the same in one number. How far a line strays from the diagonal by luck, the grey bands say; that
 # noise and function were learned from 200 rows comes on top.
