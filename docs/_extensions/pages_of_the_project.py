@@ -16,6 +16,7 @@ _LINKS = {
     "../CONTRIBUTING.md": "contributing.md",
     "../CHANGELOG.md": "changes.md",
     "../README.md": "index.md",
+    "../examples/gallery": "gallery/index.rst",
 }
 _MADE = ("validation", "validation/*", "benchmarks")  # by scripts: each has its place, and may not be made yet
 _KEPT = ("paper/index.html", "paper/results.json")  # no pages of Sphinx: copied as they are

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-SOURCES = sorted((ROOT / "src" / "porbnet").rglob("*.py"))
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / "src" / "porbnet").rglob("*.py"))}
 # what stands in code on the page, cut where it leaves something open
 QUOTED = [part.strip(" ;:,") for code in re.findall(r"`([^`\n]+)`", PAGE) for part in code.split("...")]
 
@@ -20,8 +20,8 @@ def constants(node):
 
 def warned():
     """(where, fixed words) of each warning whose words stand where it is given."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "warn"):
                 continue
             words = constants(node.args[0])
@@ -39,7 +39,7 @@ def test_there_are_warnings_to_look_for():
 
 
 def test_headings_quote_the_package():
-    everything = " ".join(constants(ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES)
+    everything = " ".join(constants(tree) for tree in TREES.values())
     everything = re.sub(r"\s+", " ", everything)
     headings = [line for line in PAGE.splitlines() if line.startswith("### ")]
     quoted = [code for line in headings for code in re.findall(r"`([^`]+)`", line)]
