@@ -161,10 +161,10 @@ def cluster(address: str | None) -> Iterator[None]:
 
 
 def version() -> str:
-    """The version of the package."""
-    import porbnet
+    """The version that is installed."""
+    from importlib import metadata
 
-    return porbnet.__version__
+    return metadata.version("porbnet")
 
 
 def model_path(path: Path) -> Path:
