@@ -4,17 +4,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks bench clean
+.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks bench clean docs release-check
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
 	@echo "make paper       the paper's figures and tables, small sizes (folder paper/)"
+	@echo "make docs        the documentation site: examples run, links checked (folder site/)"
 	@echo "make test        lint, types and the default tests (about eight minutes on two cores, and two to set up)"
 	@echo "make test-slow   the long statistical checks"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
 	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"
 	@echo "make benchmarks  speed and memory figures"
 	@echo "make bench       the page docs/benchmarks.md: peers side by side; make bench PEERS=porbnet AGAIN=1 for some anew"
+	@echo "make release-check  wheel and sdist, each wheel installed and tried in an empty environment of every Python here"
 	@echo "make clean       remove the environment and what was built"
 
 $(VENV)/.plot: pyproject.toml
@@ -40,6 +42,26 @@ $(VENV)/.paper: $(VENV)/.plot
 
 paper: $(VENV)/.paper
 	$(BIN)/porbnet paper all --quick --out paper
+
+$(VENV)/.docs: $(VENV)/.plot
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
+# warnings are errors; examples of the gallery that have changed are run, and those of a first build all of them
+docs: $(VENV)/.docs
+	rm -rf site
+	$(BIN)/python -m sphinx -W --keep-going -E -q -b html -d build/doctrees docs site
+	$(BIN)/python scripts/check_links.py site
+	@echo "open site/index.html in a browser, or: $(BIN)/porbnet docs"
+
+.venv-release/.made: pyproject.toml
+	test -x .venv-release/bin/python || $(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check "build>=1.2" "twine>=6.0"
+	touch $@
+
+# wheel and sdist in dist/; the wheel in an empty environment of every Python here
+release-check: .venv-release/.made
+	.venv-release/bin/python scripts/release_check.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -88,4 +110,4 @@ bench: $(VENV)/.paper
 		$(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(AGAIN),--again)
 
 clean:
-	rm -rf $(VENV) .venv-* demo paper .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* demo paper site build dist docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,11 @@ them before you commit them.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import re
+import shutil
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -95,6 +99,18 @@ def shrink(path: Path) -> None:
     few.save(path, optimize=True)
 
 
+def tutorial(out: Path) -> None:
+    """The pictures that the code of the tutorial saves, by running it."""
+    code = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S | re.M)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for block in code:
+            exec(block, namespace)
+        for picture in sorted(Path().glob("*.png")):
+            shutil.copyfile(picture, out / picture.name)
+            shrink(out / picture.name)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
@@ -106,6 +122,7 @@ def main() -> None:
     save(pictures(), out / "pictures.png", 90)
     save(maps(), out / "maps.png", 80)
     save(extrapolating(), out / "extrapolating.png", 100)
+    tutorial(out.resolve())
     for path in sorted(out.glob("*.png")):
         print(path)
 

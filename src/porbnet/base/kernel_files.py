@@ -34,6 +34,7 @@ import llvmlite
 import numba
 import numpy as np
 
+from porbnet.base.file_system import replace
 from porbnet.base.fingerprint import fingerprint
 from porbnet.errors import PorbnetWarning
 
@@ -252,7 +253,7 @@ def _write(path: Path, key: str, content: bytes) -> None:
     temporary = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:12]}.part")
     try:
         temporary.write_bytes(_MAGIC + hashlib.sha256(body).digest() + body)
-        os.replace(temporary, path)
+        replace(temporary, path)
     except OSError:
         _drop(temporary)
         raise

@@ -14,6 +14,7 @@ import typer
 from porbnet.cli.commands import (
     compare,
     data,
+    docs,
     export,
     fit,
     fit_many,
@@ -66,7 +67,22 @@ def _common(
 
 
 # raw docstrings have the mark of what is not to be wrapped in two letters
-for _module in (fit, fit_many, resume, predict, summary, plot, export, prior, data, compare, paper, studio, warmup):
+for _module in (
+    fit,
+    fit_many,
+    resume,
+    predict,
+    summary,
+    plot,
+    export,
+    prior,
+    data,
+    compare,
+    paper,
+    studio,
+    warmup,
+    docs,
+):
     _help = inspect.cleandoc(_module.command.__doc__ or "").replace("\\b", "\b")
     app.command(_module.__name__.rsplit(".", 1)[1].replace("_", "-"), cls=Command, help=_help)(_module.command)
 

@@ -118,17 +118,18 @@ def _turn(what: bytes) -> Iterator[None]:
     """
     from importlib import metadata
 
-    done, lock = None, None
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import fcntl
+    from porbnet.base.file_system import lock as hold
+    from porbnet.base.file_system import user_mark
 
-        place = os.path.join(tempfile.gettempdir(), f"porbnet-compiled-{os.getuid()}")
+    done, lock = None, None
+    with contextlib.suppress(OSError):
+        place = os.path.join(tempfile.gettempdir(), f"porbnet-compiled-{user_mark()}")
         os.makedirs(place, mode=0o700, exist_ok=True)
         name = hashlib.sha256(f"{__file__} {metadata.version('porbnet')} ".encode() + what).hexdigest()[:24]
         done = os.path.join(place, name)
         if not os.path.exists(done):
             lock = open(os.path.join(place, "lock"), "ab")  # noqa: SIM115
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            hold(lock, wait=True)
     try:
         yield
         if done is not None and lock is not None:

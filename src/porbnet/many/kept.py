@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from porbnet.base.file_system import replace
 from porbnet.errors import StatementError, StorageError
 from porbnet.many.series_keys import Key, file_name, in_words, key_of
 
@@ -193,7 +194,7 @@ def _write(path: Path, texts: Iterable[str]) -> None:
         file.writelines(texts)
         file.flush()
         os.fsync(file.fileno())
-    temporary.replace(path)
+    replace(temporary, path)
 
 
 def _require_same(place: Path, known: dict[str, Any], asked: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from porbnet.base import checks as _checks
 
 Key = tuple[str, ...]  # texts of the values, one per column that tells series apart
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")  # safe as the name of a file, whatever the system thinks of capitals
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # no names for files on Windows, whatever follows
 _ODD = re.compile(r"[^A-Za-z0-9.-]+")
 
 
@@ -48,9 +49,11 @@ def in_words(key: Key) -> str:
 def file_name(key: Key) -> str:
     """A name for files, without its suffix: the key itself where that is safe, else what is left of it and a sum."""
     text = "_".join(key)
-    if len(key) == 1 and _PLAIN.fullmatch(text):
+    device = _DEVICES.fullmatch(text.lower()) is not None
+    if len(key) == 1 and _PLAIN.fullmatch(text) and not device:
         return text
-    return f"{_ODD.sub('_', text)[:60].strip('._') or 'series'}-{_digest(key).hex()[:16]}"
+    start = "series_" if device else ""
+    return f"{start}{_ODD.sub('_', text)[:60].strip('._') or 'series'}-{_digest(key).hex()[:16]}"
 
 
 def seed_of(root: int, key: Key) -> int:

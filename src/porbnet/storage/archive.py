@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from porbnet.base.file_system import replace
 from porbnet.errors import ModelFileError, StorageError
 
 HEADER = "header.json"
@@ -79,7 +80,7 @@ def write(
             _write_zip(file, text.encode(), arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from porbnet.base import file_system
 from porbnet.errors import ModelFileError, PorbnetError, PorbnetWarning, StatementError, StorageError
 from porbnet.sampling.chain import BaseChain
 from porbnet.sampling.draws import ChainDraws
@@ -188,7 +189,7 @@ def begin(
         try:
             for path in place.glob("chain*.npz"):
                 path.unlink(missing_ok=True)
-            os.replace(place / "next-fit.npz", place / "fit.npz")
+            file_system.replace(place / "next-fit.npz", place / "fit.npz")
         except OSError as error:
             raise StorageError(f"{str(place)!r} could not be replaced: {archive.reason(error)}") from error
     return Checkpoint(place, start.problem, every)
@@ -218,6 +219,8 @@ def discard(folder: str | os.PathLike[str]) -> None:
     if Path(folder).is_dir():
         with contextlib.suppress(StorageError), locked(folder):
             shutil.rmtree(folder, ignore_errors=True)
+        if os.name == "nt" and [path.name for path in Path(folder).glob("*")] == ["lock"]:
+            shutil.rmtree(folder, ignore_errors=True)  # the lock itself could not go while it was held
 
 
 def reopen(
@@ -265,15 +268,10 @@ def locked(folder: str | os.PathLike[str]) -> Any:
 
     What a killed process had begun to write is swept up.
     """
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        yield
-        return
     with contextlib.ExitStack() as stack:
         try:
             handle = stack.enter_context(open(Path(folder) / "lock", "ab"))
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file_system.lock(handle)
         except BlockingIOError:
             raise StorageError(f"{os.fspath(folder)!r} is in use: another process works on this fit") from None
         except OSError:

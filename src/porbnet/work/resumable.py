@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from porbnet.base.file_system import replace
 from porbnet.work.bounded import Lost, on_cluster
 
 Function = Callable[..., dict[str, Any]]
@@ -124,7 +125,7 @@ def _run(function: Function, task: dict[str, Any], path: Path) -> dict[str, Any]
     text = json.dumps(result, allow_nan=False)
     temporary = path.with_suffix(f".{os.getpid()}.part")
     temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    replace(temporary, path)
     return dict(json.loads(text))
 
 
