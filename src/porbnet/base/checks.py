@@ -71,13 +71,15 @@ def real_array(name: str, value: Any, allowed: str) -> FloatArray:
     """An array of finite real numbers of any shape."""
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # whatever an object says when it is asked to be an array
         raise fail(name, value, allowed) from None
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
         raise fail(name, value, allowed)
+    with np.errstate(over="ignore"):  # of numbers that only wider types hold
+        array = array.astype(np.float64)
     if array.size and np.abs(array).max() > LARGEST:
         raise fail(name, value, f"{allowed} (and none above {LARGEST:g} in magnitude)")
-    return array.astype(np.float64)
+    return array
 
 
 def positive_array(name: str, value: Any, allowed: str) -> FloatArray:

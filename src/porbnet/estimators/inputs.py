@@ -202,6 +202,8 @@ def _columns(X: Any) -> tuple[list[str], list[Any]] | None:
         array = np.asarray(X)
     except (ValueError, TypeError):
         return None
+    except Exception as error:  # whatever an object says when it is asked to be an array
+        raise _checks.fail("X", X, "it must be an array or a frame of numbers") from error
     if array.dtype.kind not in "MmUSO" or array.ndim != 2:
         if array.ndim == 1 and array.dtype.kind in "Mm":
             raise StatementError(
