@@ -70,7 +70,7 @@ def outcome_of(call, seconds=SECONDS) -> Outcome:
         except SystemExit as left:
             return _exit(left)
         except Exception as error:
-            if _by_validators(error):
+            if _by_validators(error) or _stated_absence(error):
                 return Outcome(REFUSED, f"{type(error).__name__}: {error}")
             return Outcome("exception", f"{type(error).__name__}: {error}\n{_where(6)}")
     stray = next((w for w in said if not issubclass(w.category, PorbnetWarning | DataConversionWarning)), None)
@@ -97,6 +97,13 @@ def _by_validators(error: Exception) -> bool:
         return False
     frames = traceback.extract_tb(error.__traceback__)
     return any(part in frames[-1].filename for part in _VALIDATORS)
+
+
+def _stated_absence(error: Exception) -> bool:
+    """Whether the package says that there is no such method here, which Python says by an AttributeError."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    inside = "porbnet" in frame.filename and "fuzz" not in frame.filename
+    return isinstance(error, AttributeError) and inside and (frame.line or "").startswith("raise AttributeError(")
 
 
 def not_finite(result, name="result", depth=0) -> str:

@@ -219,7 +219,7 @@ def commands(draw):
     arguments += files if draw(st.integers(0, 5)) else [draw(_WORDS)]
     arguments += _TINY if name == "fit" else []
     if name == "prior":
-        arguments += ["--lengthscale", "0.5"]
+        arguments += ["--lengthscale", "0.5", "--amplitude", "1"]
     for option in draw(st.lists(st.sampled_from(_OPTIONS[name]), max_size=4, unique=True)):
         arguments.append(option)
         if option not in _FLAGS:

@@ -293,13 +293,13 @@ def rarely(good, bad=None):
 running = {
     "n_chains": rarely(st.integers(1, 2), st.one_of(junk, st.sampled_from([0, -1, 1.5, 10**12]))),
     "thin": rarely(st.integers(1, 3), st.one_of(junk, st.sampled_from([0, 1.5, 10**30]))),
-    "max_seconds": rarely(st.sampled_from([0.2, 5, None]), st.one_of(junk, wild)),
     "n_jobs": rarely(st.sampled_from([1, 2, None]), st.one_of(junk, st.sampled_from([0, -7, 10**9, 1.5]))),
     "random_state": seeds,
     "progress": rarely(st.just(False), junk),
     "checkpoint_seconds": rarely(st.floats(0.0, 9.0), st.one_of(junk, wild)),
 }
 always = {
+    "max_seconds_": rarely(st.sampled_from([0.2, 1, 2]), st.one_of(junk, st.sampled_from([-1.0, 0, 1e-9, 1e99]))),
     "n_warmup_": rarely(st.integers(0, 30), st.one_of(junk, st.sampled_from([-1, 10**30]))),
     "n_draws_": rarely(st.integers(1, 30), st.one_of(junk, st.sampled_from([0, 10**18, "many"]))),
 }
@@ -350,7 +350,7 @@ def predictions_of(model, X):
     X = np.nan_to_num(np.asarray(X, dtype=float))[:3]
     found = [model.predict(X), model.predict_interval(X)]
     if hasattr(model, "predict_proba"):
-        return [model.predict_proba(X), model.lengthscale_at(X)]
+        return [model.predict_proba(X), model.predict_interval(X)]
     return [*found, model.predict(X, return_std=True), model.sample_y(X, 2), model.lengthscale_at(X)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fit_tools import SHORT, model, wave
 
-from porbnet import LogNormal, PoRBNetClassifier, Prior, plot, scoring
+from porbnet import LogNormal, PoRBNetClassifier, PoRBNetCountRegressor, PoRBNetRegressor, Prior, plot, scoring
 from porbnet.errors import ConvergenceWarning, StatementError
 from porbnet.intensity import SigmoidGP
 
@@ -24,6 +24,18 @@ def test_objects_that_will_not_be_arrays():
         Prior(0.5, 1.0, region=(0.0, 1.0)).variance(NoArray())
     with pytest.raises(StatementError, match="X="):
         model("constant").predict(NoArray())
+
+
+@pytest.mark.parametrize("kind", [PoRBNetRegressor, PoRBNetClassifier, PoRBNetCountRegressor])
+def test_outputs_that_will_not_be_an_array(kind):
+    with pytest.raises(StatementError, match="y="):
+        kind(**SHORT).fit(wave(5)[0], NoArray())
+
+
+def test_labels_of_several_types():
+    y = np.array(["no", 1e308, "no", 2.0], dtype=object)
+    with pytest.raises(StatementError, match="labels of several types"):
+        PoRBNetClassifier(**SHORT).fit(wave(4)[0], y)
 
 
 def test_single_precision_is_no_overflow():

@@ -17,6 +17,7 @@ from porbnet.errors import StatementError
 FloatArray = NDArray[np.float64]
 
 LARGEST = 1e50  # beyond it, and below its inverse, squares and volumes would leave the range of doubles
+MOST = 10**12  # of a count
 
 
 def show(value: Any, limit: int = 80) -> str:
@@ -57,6 +58,8 @@ def count(name: str, value: Any, *, minimum: int = 1) -> int:
     """A whole number of at least `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
         raise fail(name, value, f"it must be a whole number of at least {minimum}")
+    if value > MOST:
+        raise fail(name, value, f"it must be a whole number of at least {minimum} (and {MOST:.0e} at most)")
     return int(value)
 
 

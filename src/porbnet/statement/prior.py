@@ -333,7 +333,14 @@ class Prior(FunctionPrior):
         ndarray of shape (n, n_points), in the units of the output
         """
         places = Places(_checks.points("X", X, self.n_dims), self.anisotropy, self._common_scale)
-        result = np.empty((_checks.count("n", n), places.points.shape[1]))
+        n_points = places.points.shape[1]
+        try:
+            result = np.empty((_checks.count("n", n), n_points))
+        except MemoryError:
+            raise StatementError(
+                f"n={n} functions at {n_points} points take {8e-9 * n * n_points:.3g} GB, which is more memory than "
+                "there is: sample_chunks gives some of them at a time"
+            ) from None
         start = 0
         for rng, wanted in block_generators(random_state, n):
             places.values(self._block(rng, wanted), out=result[start : start + wanted])
