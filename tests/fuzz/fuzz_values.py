@@ -237,6 +237,6 @@ regions = mostly(
     12,
 )
 lengthscales = mostly(
-    st.one_of(st.floats(0.1, 3.0), intensities, st.lists(st.floats(0.1, 3.0), min_size=1, max_size=3)),
+    st.one_of(st.floats(0.4, 3.0), intensities, st.lists(st.floats(0.4, 3.0), min_size=1, max_size=3)),
     st.one_of(junk, wild, st.sampled_from([lambda X: X[:, 0], lambda X: None, lambda: 1.0, Constant, np.sin])),
 )

@@ -4,6 +4,8 @@ The same cases in every run; `make validate` has ten thousand others. A case tha
 """
 
 import math
+import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,16 @@ from porbnet.errors import PorbnetWarning, StatementError
 # as many as cost about as much: fits and commands take a few hundredths of a second each
 CASES = dict.fromkeys(TARGETS, 40) | {"plot": 8, "command line": 15, "posteriors": 15}
 CASES |= {name: 12 for name in TARGETS if name.endswith(".fit")}
+
+
+@pytest.fixture(autouse=True)
+def _little_memory():
+    """What asks for gigabytes is a fault, not a burden on the machine."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + 6 * 2**30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @pytest.mark.parametrize("name", TARGETS)

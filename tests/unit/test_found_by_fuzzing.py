@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 from fit_tools import SHORT, model, wave
 
-from porbnet import LogNormal, PoRBNetClassifier, PoRBNetCountRegressor, PoRBNetRegressor, Prior, plot, scoring
-from porbnet.errors import ConvergenceWarning, StatementError
+from porbnet import (
+    InverseGamma,
+    LogNormal,
+    PoRBNetClassifier,
+    PoRBNetCountRegressor,
+    PoRBNetRegressor,
+    Prior,
+    plot,
+    scoring,
+)
+from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
 from porbnet.intensity import SigmoidGP
 
 
@@ -86,3 +95,16 @@ def test_scores_of_outputs_that_do_not_fit(scorer):
     for weight in ([1.0], [-1.0, 2.0], [0.0, 0.0], "ab", [np.nan, 1.0]):
         with pytest.raises(StatementError, match=r"sample_weight=.* one per row of X"):
             scorer(fit, X, [1.0, 2.0], weight)
+
+
+def test_draws_of_networks_that_would_fill_the_memory():
+    with pytest.warns(PorbnetWarning, match="slow"):
+        prior = Prior(1e-6, 1.0, region=(0.0, 1.0))
+    with pytest.raises(StatementError, match=r"drawn 256 at a time, and 2e\+06 units"):
+        prior.sample([0.5])
+
+
+def test_an_inverse_gamma_of_small_shape_has_finite_draws():
+    law = InverseGamma(0.004, 1.0)
+    assert np.all(np.isfinite(law.sample(100, np.random.default_rng(0)))) and np.isfinite(law.quantile(0.99))
+    assert Prior(0.5, 1.0, noise=law, region=(0.0, 1.0)).noise == law
