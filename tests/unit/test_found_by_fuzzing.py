@@ -84,6 +84,11 @@ def test_a_rate_of_labels():
         fit = PoRBNetClassifier("constant", **SHORT).fit(wave(20)[0], np.arange(20) % 2)
     with pytest.raises(StatementError, match=r"model=.* PoRBNetCountRegressor"):
         plot.rate(fit)
+    assert plot.width(fit).patches
+    plt.close("all")
+    for scorer in (scoring.neg_crps, scoring.IntervalScore(0.5), scoring.IntervalCoverage(0.5)):
+        with pytest.raises(StatementError, match="labels"):
+            scorer(fit, [[0.5]], [1])
 
 
 @pytest.mark.parametrize("scorer", [scoring.neg_crps, scoring.IntervalScore(0.5), scoring.IntervalCoverage(0.5)])

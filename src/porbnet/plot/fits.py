@@ -93,7 +93,10 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     -------
     matplotlib Axes
     """
-    shares = model.width_distribution()
+    fits = getattr(model, "fits_", [model])
+    if len(fits) > 1:
+        raise StatementError(f"model has {len(fits)} classes, each with a width of its own: give one of its fits_")
+    shares = fits[0].width_distribution()
     mean = float(model.posterior_.n_units.mean())
     ax = axes_for(ax)
     ax.bar(list(shares), list(shares.values()), width=1.0, color=color, alpha=0.35, linewidth=0, label="posterior")

@@ -106,6 +106,10 @@ def _model_and_inputs(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
             f"{type(estimator).__name__} has no {method}: these scorers are for PoRBNetRegressor, alone or at the end "
             "of a Pipeline; of a target that is transformed, the density is another one"
         )
+    if hasattr(estimator, "predict_proba") and method != "log_density":
+        raise StatementError(
+            f"{type(estimator).__name__} has labels, of which there are no intervals and no CRPS: take log_density"
+        )
     return estimator, X
 
 

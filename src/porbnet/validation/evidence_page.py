@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from porbnet.validation.evidence_keys import source_hash
+
 Document = dict[str, Any]
 
 _HEAD = """# Validation
@@ -65,6 +67,9 @@ band, of which one in twenty is to be expected.
         verdict += (
             "\nRejected: " + "; ".join(f"{r['quantity']} of {r['row']} (p {r['p']:.2g})" for r in rejected) + ".\n"
         )
+    older = sum(r.get("source") != source_hash()[:12] for r in found["rows"])
+    if older:
+        verdict += f"\n{older} of the rows were made before the last change of the sources that draws depend on.\n"
     rows = []
     for r in found["rows"]:
         parts, quantities = r["parts"], r["quantities"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from porbnet.validation.combinations import Combination
 from porbnet.validation.ecdf_bands import FAMILY, PLACES, holm, p_value
+from porbnet.validation.evidence_keys import source_hash
 from porbnet.validation.simulated_ranks import N_DRAWS, rank_block
 from porbnet.work.resumable import ResumableMap
 
@@ -33,6 +34,7 @@ def row(combination: Combination, work: ResumableMap, n_blocks: int) -> dict[str
         "name": combination.name,
         "parts": asdict(combination),
         "datasets": n_blocks * BLOCK,
+        "source": source_hash()[:12],
         "quantities": quantities,
         "command": f"python -m porbnet.validation calibration --only '{combination.name}' "
         f"--datasets {n_blocks * BLOCK}",
