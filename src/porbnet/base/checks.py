@@ -58,7 +58,7 @@ def count(name: str, value: Any, *, minimum: int = 1) -> int:
     """A whole number of at least `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
         raise fail(name, value, f"it must be a whole number of at least {minimum}")
-    if value > MOST:
+    if int(value) > MOST:
         raise fail(name, value, f"it must be a whole number of at least {minimum} (and {MOST:.0e} at most)")
     return int(value)
 
