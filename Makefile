@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks bench clean docs release-check
+.PHONY: help demo paper test test-slow test-py test-oldest lint format typecheck benchmarks bench clean docs release-check validate
 
 help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
@@ -12,6 +12,7 @@ help:
 	@echo "make docs        the documentation site: examples run, links checked (folder site/)"
 	@echo "make test        lint, types and the default tests (about eight minutes on two cores, and two to set up)"
 	@echo "make test-slow   the long statistical checks"
+	@echo "make validate    the evidence of docs/validation.md (days at full size; it goes on where it was)"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"
 	@echo "make test-oldest the default tests with the oldest versions that pyproject.toml declares"
 	@echo "make benchmarks  speed and memory figures"
@@ -82,6 +83,18 @@ test: $(VENV)/.test
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow
+
+# evidence, at full size: days on one core; what was made is kept in .validation, so that it goes on where it was
+JOBS ?= 2
+validate: $(VENV)/.test
+	$(BIN)/porbnet warmup --quiet
+	$(BIN)/python tests/fuzz/fuzz_run.py --cases 10000 --jobs $(JOBS)
+	$(BIN)/python tests/statistical/mutant_power.py --runs 20
+	$(BIN)/python tests/statistical/joint_evidence.py --sweeps 300000
+	$(BIN)/python -m porbnet.validation drift --sweeps 1000000
+	$(BIN)/python -m porbnet.validation coverage --repetitions 20 --jobs $(JOBS)
+	$(BIN)/python -m porbnet.validation calibration --datasets 1000 --jobs $(JOBS)
+	$(BIN)/python -m porbnet.validation page
 
 test-py:
 	$(MAKE) test VENV=.venv-$(notdir $(PYTHON))

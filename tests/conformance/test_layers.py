@@ -32,6 +32,7 @@ ROOMS = (
     "work",
     "many",  # a fit for every series of a table
     "paper",
+    "validation",  # evidence: calibration, coverage, drift
     "cli",
     "studio",  # the page in the browser
     "__init__",
@@ -168,7 +169,7 @@ def test_imports_flow_one_way_inside_sampling(path):
 
 # Files of these names mean the same thing wherever they are: each sampler has its own chain, sweep, state and so on;
 # a command of the command line is named after what it is about.
-SAME_EVERYWHERE = {"__init__", "base", "chain", "sweep", "state", "birth_death", "curve"}
+SAME_EVERYWHERE = {"__init__", "__main__", "base", "chain", "sweep", "state", "birth_death", "curve"}
 
 
 def test_one_name_means_one_thing():

@@ -259,6 +259,25 @@ def test_headers_edited_everywhere(sound, tmp_path):
     assert n > 80
 
 
+@pytest.mark.parametrize("variance", [1e18, 1e6, 9e3])
+def test_a_variance_under_which_intensities_vanish(sound, tmp_path, variance):
+    """The draws' curves times a larger standard deviation: an intensity of zero would be an endless lengthscale."""
+
+    def change(header):
+        header["content"]["prior"]["intensity"]["variance"] = variance
+
+    path = tmp_path / "m"
+    if variance > 1e4:
+        refused(path, edited(sound, change))
+        return
+    parts = members(edited(sound, change))
+    name = next(n for n in parts if n.endswith("curves.npy"))
+    curves = np.load(io.BytesIO(parts[name]))
+    buffer = io.BytesIO()
+    np.save(buffer, np.full_like(curves, -40.0))
+    assert "intensity" in refused(path, zipped(parts | {name: buffer.getvalue()}))
+
+
 @pytest.mark.parametrize("name", ["parameters", "prior", "chains", "diagnostics", "offset", "features", "labels"])
 def test_headers_with_parts_missing(sound, tmp_path, name):
     refused(tmp_path / "m", edited(sound, lambda h: h["content"].pop(name)))

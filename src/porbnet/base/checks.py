@@ -17,6 +17,7 @@ from porbnet.errors import StatementError
 FloatArray = NDArray[np.float64]
 
 LARGEST = 1e50  # beyond it, and below its inverse, squares and volumes would leave the range of doubles
+MOST = 10**12  # of a count
 
 
 def show(value: Any, limit: int = 80) -> str:
@@ -57,6 +58,8 @@ def count(name: str, value: Any, *, minimum: int = 1) -> int:
     """A whole number of at least `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
         raise fail(name, value, f"it must be a whole number of at least {minimum}")
+    if int(value) > MOST:
+        raise fail(name, value, f"it must be a whole number of at least {minimum} (and {MOST:.0e} at most)")
     return int(value)
 
 
@@ -71,13 +74,15 @@ def real_array(name: str, value: Any, allowed: str) -> FloatArray:
     """An array of finite real numbers of any shape."""
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # whatever an object says when it is asked to be an array
         raise fail(name, value, allowed) from None
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
         raise fail(name, value, allowed)
+    with np.errstate(over="ignore"):  # of numbers that only wider types hold
+        array = array.astype(np.float64)
     if array.size and np.abs(array).max() > LARGEST:
         raise fail(name, value, f"{allowed} (and none above {LARGEST:g} in magnitude)")
-    return array.astype(np.float64)
+    return array
 
 
 def positive_array(name: str, value: Any, allowed: str) -> FloatArray:

@@ -11,6 +11,8 @@ from scipy import special
 from porbnet.base import checks as _checks
 from porbnet.base.checks import FloatArray
 
+_LARGEST_DRAW = 1e200
+
 
 @dataclass(frozen=True)
 class Gamma:
@@ -97,12 +99,17 @@ class InverseGamma:
         return self.scale / (self.shape + 1.0)
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draws, shape (n,)."""
-        return self.scale / rng.gamma(self.shape, size=n)
+        """Draws, shape (n,); none above 1e200, where a small shape has some."""
+        return self._over(rng.gamma(self.shape, size=n))
 
     def quantile(self, probability: FloatArray | float) -> FloatArray:
-        """Inverse of the distribution function."""
-        return np.asarray(self.scale / special.gammainccinv(self.shape, probability), dtype=np.float64)
+        """Inverse of the distribution function, 1e200 at most."""
+        return self._over(special.gammainccinv(self.shape, probability))
+
+    def _over(self, gamma: FloatArray) -> FloatArray:
+        """Scale over what may be as good as zero."""
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(np.minimum(self.scale / gamma, _LARGEST_DRAW), dtype=np.float64)
 
     def log_density(self, value: float) -> float:
         """Logarithm of the density at one value."""

@@ -98,5 +98,7 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         fail("interrupted", INTERRUPTED)
+    except MemoryError as error:
+        fail(f"there is not enough memory: {error}" if str(error) else "there is not enough memory")
     except (PorbnetError, OSError, ImportError) as error:
         fail(str(error) or type(error).__name__)

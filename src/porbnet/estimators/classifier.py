@@ -337,9 +337,9 @@ def _labels(y: Any, sample_weight: Any) -> tuple[NDArray[Any], NDArray[np.int64]
     if y is None:
         raise StatementError("this classifier requires y to be passed, but the target y is None")
     labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
     if labels.dtype.kind == "O" and len({type(v) for v in labels.tolist()}) > 1:
         raise StatementError("y has labels of several types: all must be words, or all numbers")
+    check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     codes = codes.astype(np.int64).ravel()
     weight = None if sample_weight is None else np.asarray(sample_weight)

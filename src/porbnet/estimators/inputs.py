@@ -33,7 +33,14 @@ class Columns:
 
 
 def refuse_masked(name: str, value: Any) -> None:
-    """Refuse a masked array with something masked; a mask would be dropped on the way."""
+    """Refuse a masked array with something masked, as a mask would be dropped on the way, and what will be no array."""
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray):
+        try:
+            np.asarray(value)
+        except (ValueError, TypeError):  # of which scikit-learn has words
+            pass
+        except Exception as error:
+            raise _checks.fail(name, value, "it must be an array of numbers") from error
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         n = int(np.ma.getmaskarray(value).sum())
         raise StatementError(

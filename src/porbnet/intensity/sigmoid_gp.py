@@ -24,6 +24,7 @@ from porbnet.intensity.tabulated import Tabulated, interpolate, thinned_units
 
 _MOST_TABLED = 2_000_000  # knots held at a time
 _LARGEST_H = 150.0  # beyond which a level is as good as zero or as λ*
+_MOST_VARIANCE = 1e4  # of h: its sigmoid is zero, to the computer, from -745 on
 
 
 class SigmoidGP(Intensity):
@@ -68,6 +69,10 @@ class SigmoidGP(Intensity):
     ) -> None:
         self.upper = upper if isinstance(upper, Gamma) else _checks.positive("upper", upper)
         self.variance = variance if isinstance(variance, LogNormal) else _checks.positive("variance", variance)
+        median = self.variance.median if isinstance(self.variance, LogNormal) else self.variance
+        if median > _MOST_VARIANCE:
+            allowed = f"it must be at most {_MOST_VARIANCE:g}: with more, levels are zero or λ*, and nothing between"
+            raise _checks.fail("variance", variance, allowed)
         self.lengthscale = _lengthscale(lengthscale)
         self.refinement = _checks.positive("refinement", refinement)
         self._gp: GridGP | None = None

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from porbnet.base import checks as _checks
 from porbnet.errors import StatementError
+from porbnet.estimators.counts import PoRBNetCountRegressor
 from porbnet.estimators.names import labels
 from porbnet.plot.bands import lengthscale
 from porbnet.plot.style import PALETTE, along, axes_for, date_axes, fitted_grid, literal, points_of
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from porbnet.estimators.classifier import PoRBNetClassifier
-    from porbnet.estimators.counts import PoRBNetCountRegressor
 
 
 def probability(
@@ -106,6 +107,8 @@ def rate(
     matplotlib Axes
         With the interval of a new count only where exposures are all one.
     """
+    if not isinstance(model, PoRBNetCountRegressor):
+        raise _checks.fail("model", model, "it must be a PoRBNetCountRegressor: this picture is of counts")
     some: Any = model
     places = fitted_grid(some, grid)
     x, ax = along(some, 0, places[:, 0]), axes_for(ax)

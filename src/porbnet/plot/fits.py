@@ -97,7 +97,10 @@ def width(model: PoRBNetRegressor, ax: Axes | None = None, *, color: str = PALET
     -------
     matplotlib Axes
     """
-    shares = model.width_distribution()
+    fits = getattr(model, "fits_", [model])
+    if len(fits) > 1:
+        raise StatementError(f"model has {len(fits)} classes, each with a width of its own: give one of its fits_")
+    shares = fits[0].width_distribution()
     mean = float(model.posterior_.n_units.mean())
     ax = axes_for(ax)
     first, step = min(shares), 1 + (max(shares) - min(shares)) // _MOST_BARS

@@ -147,10 +147,13 @@ def _ends(coverage: float) -> tuple[float, float]:
 
 def _asked(model: PoRBNetRegressor, inputs: Any) -> list[int]:
     n_dims = model.posterior_.n_dims
-    chosen = list(range(n_dims)) if inputs is None else [int(d) for d in np.ravel(inputs)]
-    if not chosen or min(chosen) < 0 or max(chosen) >= n_dims:
-        raise _checks.fail("inputs", inputs, f"it must be whole numbers from 0 to {n_dims - 1}")
-    return chosen
+    allowed = f"it must be whole numbers from 0 to {n_dims - 1}"
+    if inputs is None:
+        return list(range(n_dims))
+    chosen = np.ravel(_checks.real_array("inputs", inputs, allowed))
+    if not len(chosen) or np.any(chosen != np.floor(chosen)) or chosen.min() < 0 or chosen.max() >= n_dims:
+        raise _checks.fail("inputs", inputs, allowed)
+    return [int(d) for d in chosen]
 
 
 def _panels(axes: Any, n: int) -> Any:

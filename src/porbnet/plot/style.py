@@ -14,12 +14,12 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.estimators.inputs import as_numbers
 from porbnet.estimators.names import calendars
+from porbnet.statement.function_prior import FunctionPrior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from porbnet.estimators.regressor import PoRBNetRegressor
-    from porbnet.statement.function_prior import FunctionPrior
 
 PALETTE = {
     "blue": "#0072B2",
@@ -67,7 +67,9 @@ def paler(color: str, share: float = 0.45) -> tuple[float, float, float]:
 
 
 def require_one_input(prior: FunctionPrior) -> None:
-    """Refuse a prior of several inputs."""
+    """Refuse what is no prior, and a prior of several inputs."""
+    if not isinstance(prior, FunctionPrior):
+        raise _checks.fail("prior", prior, "it must be a Prior, or one of porbnet.comparison")
     if prior.n_dims != 1:
         raise StatementError(
             f"prior has {prior.n_dims} input dimensions: this picture is for one; "

@@ -80,7 +80,8 @@ def leave_one_out(posterior: Posterior, weights: str = "integrated", r_eff: floa
         same = np.ptp(values, axis=0) < _SAME
         found_rows = np.array([chains[:, 0, 0], np.full(len(chains), -np.inf), np.zeros(len(chains))])
         if not np.all(same):
-            found_rows[:, ~same] = array_stats.loo(chains[~same], r_eff=efficiency)
+            with np.errstate(divide="ignore", invalid="ignore"):  # of the tails of what hardly varies; its k is kept
+                found_rows[:, ~same] = array_stats.loo(chains[~same], r_eff=efficiency)
         elpd[rows], pareto_k[rows], p_loo[rows] = found_rows
     order, n = found.as_given, len(posterior)
     total, se, effective, _ = array_stats.loo_summary(elpd, p_loo)

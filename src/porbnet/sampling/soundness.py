@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from porbnet.base.checks import FloatArray
 from porbnet.kernels.state import MOST_UPDATES, padded
@@ -29,6 +30,7 @@ _MOST_CARRIED = 1e100  # of matrices and sums
 _MOST_WHITENED = 1e3  # of coefficients whose prior is N(0, 1)
 _MOST_LOG_STEP = 50.0
 _MOST_BYTES = 2**36  # that room for units may take
+_LEAST_RELATIVE = 1e-300  # intensity over its upper level
 _LEAST_ACCEPTED = 1e-8  # share of places drawn uniformly that an intensity accepts: a search for one must end
 _MOST_SWEEPS = 10**12
 _MOST_PLACES = 30  # at which a noise curve is looked at
@@ -65,17 +67,28 @@ def _check_draws(draws: ChainDraws, problem: Problem) -> None:
         _check_noise_curves(draws, problem)
     for i, component in enumerate(problem.components):
         _in_box("draws of centers", draws.centers[draws.owner == i, : len(component.x)], component.widths)
+    if problem.components[0].process is not None and len(draws):
+        levels = problem.components[0].process.values_at(draws.curves, _places(problem), expit)
+        if not np.all((levels >= _LEAST_RELATIVE) & (levels <= 1.0)):
+            raise ValueError("draws of curves that make an intensity of zero")
 
 
 def _check_noise_curves(draws: ChainDraws, problem: Problem) -> None:
     """The noise is a number all over the data, and at the corners of the region."""
     scaling, region = problem.scaling, problem.prior.region
+    places = _places(problem)
     values = {p.name: p.natural(draws.values[:, i], scaling) for i, p in enumerate(problem.parameters)}
     drawn = Drawn(values, draws.kept.astype(np.float64), region)
-    spread = np.linspace(0, problem.n_points - 1, min(_MOST_PLACES, problem.n_points)).astype(np.int64)
-    sd = problem.likelihood.sd_at(drawn, np.concatenate([problem.inputs[spread], [region.low, region.high]]))
+    sd = problem.likelihood.sd_at(drawn, places)
     if not np.all((sd >= LEAST * scaling.y_scale) & (sd <= MOST * scaling.y_scale)):
         raise ValueError("draws of kept that make a noise of zero or beyond all measure")
+
+
+def _places(problem: Problem) -> FloatArray:
+    """Some of the inputs, and two corners of the region, shape (n_places, n_dims)."""
+    region = problem.prior.region
+    spread = np.linspace(0, problem.n_points - 1, min(_MOST_PLACES, problem.n_points)).astype(np.int64)
+    return np.concatenate([problem.inputs[spread], [region.low, region.high]])
 
 
 # --- a chain's state ------------------------------------------------------------------------------------------------

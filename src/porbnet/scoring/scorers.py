@@ -30,7 +30,7 @@ def neg_crps(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float
     From 4,000 draws of the predictive law at each point, always the same.
     """
     model, X = _model_and_inputs(estimator, X, "sample_y")
-    return -_mean(crps(model, X, _outputs(y)), sample_weight)
+    return -_mean(crps(model, X, _outputs(y, X)), sample_weight)
 
 
 def crps(model: Any, X: Any, y: FloatArray, random_state: int = 0) -> FloatArray:
@@ -63,7 +63,7 @@ class IntervalScore:
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score of a fitted estimator on observations."""
         model, X = _model_and_inputs(estimator, X, "predict_interval")
-        found = interval_score(_outputs(y), model.predict_interval(X, self.coverage), self.coverage)
+        found = interval_score(_outputs(y, X), model.predict_interval(X, self.coverage), self.coverage)
         return -_mean(found, sample_weight)
 
 
@@ -85,7 +85,7 @@ class IntervalCoverage:
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share for a fitted estimator."""
         model, X = _model_and_inputs(estimator, X, "predict_interval")
-        interval, y = model.predict_interval(X, self.coverage), _outputs(y)
+        interval, y = model.predict_interval(X, self.coverage), _outputs(y, X)
         return _mean((interval[:, 0] <= y) & (y <= interval[:, 1]), sample_weight)
 
 
@@ -106,14 +106,30 @@ def _model_and_inputs(estimator: Any, X: Any, method: str) -> tuple[Any, Any]:
             f"{type(estimator).__name__} has no {method}: these scorers are for PoRBNetRegressor, alone or at the end "
             "of a Pipeline; of a target that is transformed, the density is another one"
         )
+    if hasattr(estimator, "predict_proba") and method != "log_density":
+        raise StatementError(
+            f"{type(estimator).__name__} has labels, of which there are no intervals and no CRPS: take log_density"
+        )
     return estimator, X
 
 
-def _outputs(y: Any) -> FloatArray:
-    return np.asarray(y, dtype=np.float64).ravel()
+def _outputs(y: Any, X: Any) -> FloatArray:
+    """Outputs, one per row of the inputs."""
+    from sklearn.utils.validation import _num_samples
+
+    n = _num_samples(X)
+    allowed = f"it must be {n} finite numbers, one per row of X"
+    values = _checks.real_array("y", y, allowed).ravel()
+    if len(values) != n:
+        raise _checks.fail("y", y, allowed)
+    return values
 
 
 def _mean(values: Any, sample_weight: Any) -> float:
     if sample_weight is None:
         return float(np.mean(values))
-    return float(np.average(values, weights=np.asarray(sample_weight, dtype=np.float64)))
+    allowed = f"it must be {len(values)} finite numbers of at least 0, one per row of X, not all of them 0"
+    weights = _checks.real_array("sample_weight", sample_weight, allowed).ravel()
+    if len(weights) != len(values) or np.any(weights < 0) or not np.any(weights > 0):
+        raise _checks.fail("sample_weight", sample_weight, allowed)
+    return float(np.average(values, weights=weights))

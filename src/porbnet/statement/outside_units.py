@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from porbnet.base.checks import FloatArray
 from porbnet.base.region import Region
+from porbnet.errors import StatementError
 from porbnet.functions.network import Further, Networks
 from porbnet.intensity.base import segment_ids
 from porbnet.intensity.continuation import Continuation
@@ -29,6 +30,7 @@ _DIFFERENCE = 1e-5  # of the region's widths
 _TOGETHER = {1: 64, 2: 32, 3: 8}  # draws whose units come from one seed
 _STEPS = {1: 1, 2: 2, 3: 4}  # from a size of tiles to twice that
 _MOST_STEPS = 2000
+_MOST_UNITS = 1e8  # of a tile: more would fill the memory
 
 IntArray = NDArray[np.int64]
 
@@ -84,7 +86,14 @@ class Outside:
     def units(self, power: int, index: FloatArray, tile: Region, draws: IntArray) -> Networks:
         """The units that some draws have in a tile, as networks of theirs."""
         rng = self._generator(power, index, int(draws[0]) // _TOGETHER[self.region.n_dims])
-        units = self.continuation.sample_units(tile, draws, rng, self.powers[draws] == power)
+        wanted = self.powers[draws] == power
+        expected = float(np.sum(self.continuation.lowest(len(self.weight_sd))[draws] * wanted)) * tile.volume
+        if expected > _MOST_UNITS:
+            raise StatementError(
+                f"some {expected:.2g} units beyond the region reach these points, of {_MOST_UNITS:g} at most: "
+                "lower units_per_lengthscale"
+            )
+        units = self.continuation.sample_units(tile, draws, rng, wanted)
         weights = np.repeat(self.weight_sd[draws], units.counts) * rng.standard_normal(len(units.levels))
         kept = ~self.region.contains(units.centers)
         counts = np.bincount(segment_ids(units.counts)[kept], minlength=len(draws))

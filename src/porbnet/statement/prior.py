@@ -28,6 +28,7 @@ from porbnet.statement.outside_units import MOST_DIMS, Outside, OutsideUnits
 from porbnet.statement.unbounded import unbounded_covariance, unbounded_point_moments
 
 MANY_UNITS = 2000.0
+_MOST_DRAWN = 1e8  # units of networks that are drawn together: 4 GB
 _MOST_UNITS = 1e8  # a network of that width would fill the memory
 
 Noise: TypeAlias = float | LogNormal | InverseGamma | Likelihood
@@ -272,6 +273,12 @@ class Prior(FunctionPrior):
         """One block of draws; always the whole block is drawn, so that its first draws do not depend on `wanted`."""
         from porbnet.base.seeds import DRAWS_PER_BLOCK as n
 
+        if self.expected_units * n > _MOST_DRAWN:
+            raise StatementError(
+                f"networks are drawn {n} at a time, and {self.expected_units:.3g} units each would fill the memory: "
+                f"there must be at most {_MOST_DRAWN / n:.3g}; raise the lengthscale, shrink the region or lower "
+                "units_per_lengthscale"
+            )
         unknown = self.amplitude if isinstance(self.amplitude, LogNormal) else None
         amplitudes = np.full(1, self.amplitude) if unknown is None else unknown.sample(n, rng)
         weight_sd = math.sqrt(self._weight_factor) * amplitudes
@@ -333,7 +340,14 @@ class Prior(FunctionPrior):
         ndarray of shape (n, n_points), in the units of the output
         """
         places = Places(_checks.points("X", X, self.n_dims), self.anisotropy, self._common_scale)
-        result = np.empty((_checks.count("n", n), places.points.shape[1]))
+        n_points = places.points.shape[1]
+        try:
+            result = np.empty((_checks.count("n", n), n_points))
+        except MemoryError:
+            raise StatementError(
+                f"n={n} functions at {n_points} points take {8e-9 * n * n_points:.3g} GB, which is more memory than "
+                "there is: sample_chunks gives some of them at a time"
+            ) from None
         start = 0
         for rng, wanted in block_generators(random_state, n):
             places.values(self._block(rng, wanted), out=result[start : start + wanted])

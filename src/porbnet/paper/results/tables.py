@@ -152,18 +152,20 @@ def claims(numbers: Numbers) -> list[Claim]:
                 found.append(untestable(name, stated, next(iter(why.values()), "no scores")))
             else:
                 mean = short(float(np.mean(scores["PoRB-NET"][metric])), 4)
-                holds = sign * (mean - PAPER[series][metric]) >= 0
+                holds = sign * (round(mean, 2) - PAPER[series][metric]) >= 0
+                at = "at least" if metric == "llh" else "at most"
                 found.append(claim(name, stated, {f"mean of {numbers['n_splits']} splits": mean},
-                                   f"{'at least' if metric == 'llh' else 'at most'} {PAPER[series][metric]:g}", holds,
+                                   f"{at} {PAPER[series][metric]:g}, to the paper's two decimals", holds,
                                    _others(data, scores, metric, sign)))  # fmt: skip
             found.append(_against_bnn(data, series, metric, scores, why, sign))
     return found
 
 
 def _against_bnn(data: str, series: str, metric: str, scores: Any, why: Any, sign: float) -> Claim:
-    title = METRICS[metric]
-    name = f"{data}: PoRB-NET ahead of the BNN in {title}"
-    paper = PAPER[series]
+    """Who is ahead, as the paper's own table has it: PoRB-NET on some series, the BNN on others."""
+    title, paper = METRICS[metric], PAPER[series]
+    ours = sign * (paper[metric] - paper["bnn_" + metric]) > 0
+    name = f"{data}: {'PoRB-NET ahead of the BNN' if ours else 'the BNN ahead of PoRB-NET'} in {title}"
     stated = f"PoRB-NET {paper[metric]:g}, BNN {paper['bnn_' + metric]:g}"
     if "PoRB-NET" not in scores or "BNN, RBF" not in scores:
         return untestable(name, stated, why.get("BNN, RBF") or why.get("PoRB-NET") or "no scores")
@@ -172,12 +174,11 @@ def _against_bnn(data: str, series: str, metric: str, scores: Any, why: Any, sig
     }
     gain = sign * (np.array(scores["PoRB-NET"][metric]) - np.array(scores["BNN, RBF"][metric]))
     values = means | {"splits won": f"{int(np.sum(gain > 0))} of {len(gain)}"}
-    if sign * (paper[metric] - paper["bnn_" + metric]) < 0:
-        values["in the paper"] = "the BNN is ahead here"
     if data == "heartrate":
         values["series"] = "a stand-in for the paper's"
-    return claim(name, stated, values, "mean over splits better than the BNN's with RBF units", float(gain.mean()) > 0,
-                 _others(data, scores, metric, sign))  # fmt: skip
+    criterion = "mean over splits in the order of the paper's table, BNN with RBF units"
+    holds = (float(gain.mean()) > 0) == ours
+    return claim(name, stated, values, criterion, holds, _others(data, scores, metric, sign))
 
 
 def _others(data: str, scores: Any, metric: str, sign: float) -> str:

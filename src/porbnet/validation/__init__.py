@@ -1,0 +1,1 @@
+"""Evidence that the package is right: calibration, joint tests, mutants, coverage, drift."""

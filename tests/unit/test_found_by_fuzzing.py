@@ -1,0 +1,115 @@
+"""What hostile cases have found, one by one: each used to end in an error from inside, or in numbers that are none."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from fit_tools import SHORT, model, wave
+
+from porbnet import (
+    InverseGamma,
+    LogNormal,
+    PoRBNetClassifier,
+    PoRBNetCountRegressor,
+    PoRBNetRegressor,
+    Prior,
+    plot,
+    scoring,
+)
+from porbnet.errors import ConvergenceWarning, PorbnetWarning, StatementError
+from porbnet.intensity import SigmoidGP
+
+
+class NoArray:
+    """What says something of its own when it is asked to be an array."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("no array")
+
+
+def test_objects_that_will_not_be_arrays():
+    with pytest.raises(StatementError, match="X="):
+        Prior(0.5, 1.0, region=(0.0, 1.0)).variance(NoArray())
+    with pytest.raises(StatementError, match="X="):
+        model("constant").predict(NoArray())
+
+
+@pytest.mark.parametrize("kind", [PoRBNetRegressor, PoRBNetClassifier, PoRBNetCountRegressor])
+def test_outputs_that_will_not_be_an_array(kind):
+    with pytest.raises(StatementError, match="y="):
+        kind(**SHORT).fit(wave(5)[0], NoArray())
+
+
+def test_labels_of_several_types():
+    y = np.array(["no", 1e308, "no", 2.0], dtype=object)
+    with pytest.raises(StatementError, match="labels of several types"):
+        PoRBNetClassifier(**SHORT).fit(wave(4)[0], y)
+
+
+def test_single_precision_is_no_overflow():
+    """Numbers of 32 bits were compared with one that they cannot hold."""
+    prior = Prior(SigmoidGP(5.0, 1.0, np.float32(0.3)), 1.0, region=(0.0, 1.0))
+    assert prior.sample(np.float32([[0.5]]), 2, random_state=0).shape == (2, 1)
+
+
+def test_more_units_beyond_the_region_than_memory():
+    prior = Prior.from_paper(s0=0.001, intensity=0.5, sigma_w2=1.0, sigma_b2=0.0, region=[(-1.0, 2.0)] * 3)
+    with pytest.raises(StatementError, match=r"units beyond the region .* units_per_lengthscale"):
+        prior.sample([[0.5, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize("variance", [1.1e4, 1e18, LogNormal(1e18, 2.0)])
+def test_a_curve_of_steps(variance):
+    with pytest.raises(StatementError, match=r"variance=.* at most 10000"):
+        SigmoidGP(5.0, variance, 0.3)
+
+
+@pytest.mark.parametrize("draw", [plot.prior_draws, plot.prior_variance, plot.covariogram])
+def test_pictures_of_what_is_no_prior(draw):
+    with pytest.raises(StatementError, match="prior="):
+        draw("motorcycle")
+
+
+@pytest.mark.parametrize("inputs", [object(), "a", [0.5], [[0], [1, 2]], [-1], []])
+def test_inputs_of_a_picture(inputs):
+    with pytest.raises(StatementError, match=r"inputs=.* whole numbers"):
+        plot.partial_dependence(model("constant"), inputs=inputs)
+    plt.close("all")
+
+
+def test_a_rate_of_labels():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = PoRBNetClassifier("constant", **SHORT).fit(wave(20)[0], np.arange(20) % 2)
+    with pytest.raises(StatementError, match=r"model=.* PoRBNetCountRegressor"):
+        plot.rate(fit)
+    assert plot.width(fit).patches
+    plt.close("all")
+    for scorer in (scoring.neg_crps, scoring.IntervalScore(0.5), scoring.IntervalCoverage(0.5)):
+        with pytest.raises(StatementError, match="labels"):
+            scorer(fit, [[0.5]], [1])
+
+
+@pytest.mark.parametrize("scorer", [scoring.neg_crps, scoring.IntervalScore(0.5), scoring.IntervalCoverage(0.5)])
+def test_scores_of_outputs_that_do_not_fit(scorer):
+    fit, X = model("constant"), np.array([[0.1], [0.2]])
+    for y in ([1.0, 2.0, 3.0], "ab", object(), [1.0, np.nan]):
+        with pytest.raises(StatementError, match=r"y=.* one per row of X"):
+            scorer(fit, X, y)
+    for weight in ([1.0], [-1.0, 2.0], [0.0, 0.0], "ab", [np.nan, 1.0]):
+        with pytest.raises(StatementError, match=r"sample_weight=.* one per row of X"):
+            scorer(fit, X, [1.0, 2.0], weight)
+
+
+def test_draws_of_networks_that_would_fill_the_memory():
+    with pytest.warns(PorbnetWarning, match="slow"):
+        prior = Prior(1e-6, 1.0, region=(0.0, 1.0))
+    with pytest.raises(StatementError, match=r"drawn 256 at a time, and 2e\+06 units"):
+        prior.sample([0.5])
+
+
+def test_an_inverse_gamma_of_small_shape_has_finite_draws():
+    law = InverseGamma(0.004, 1.0)
+    assert np.all(np.isfinite(law.sample(100, np.random.default_rng(0)))) and np.isfinite(law.quantile(0.99))
+    assert Prior(0.5, 1.0, noise=law, region=(0.0, 1.0)).noise == law
