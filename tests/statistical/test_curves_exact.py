@@ -174,7 +174,7 @@ def test_importance_sampling(case, seed):
     assert abs(z) < LIMIT, (key, z)
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_dims", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_no_data_gives_the_prior_of_the_curve(n_dims, seed):
     """Width, λ at a place and λ* without observations; false-alarm rate 1e-4 for λ*, 6.3e-5 for each other number."""
     region = [(0.0, 2.0)] * n_dims

@@ -47,7 +47,7 @@ def finish(run: Callable[[Begun], PoRBNetRegressor], out: Path, command: str, as
     names = ", ".join(Path(name).name for name in found["files"])
     summary = document.text(found)
     for text in heard:
-        if " ".join(text.split()) not in " ".join(summary.split()):  # once is enough
+        if not sys.stdout.isatty() or " ".join(text.split()) not in " ".join(summary.split()):  # once on one screen
             note(f"warning: {text}", quiet or as_json)
     lines = [summary, "", f"written to {out}: {names}"]
     if goes_on(model):
