@@ -17,7 +17,7 @@ _LOOKS = {
     "porbnet": ("blue", "*"), "sklearn-gp": ("green", "o"), "gpjax-sparse": ("green", "s"),
     "celerite2": ("green", "^"), "numpyro-gp": ("purple", "D"), "pymc-gibbs": ("purple", "v"),
     "numpyro-bnn": ("vermillion", "P"), "stochtree": ("orange", "o"), "pybayesppr": ("orange", "s"),
-    "pybass": ("orange", "^"), "boosting": ("black", "X"),
+    "boosting": ("black", "X"),
 }  # fmt: skip
 
 

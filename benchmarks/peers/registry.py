@@ -103,10 +103,6 @@ PEERS: dict[str, Peer] = {
             "import pyBayesPPR", "`bppr` with all its defaults",
         ),
         Peer(
-            "pybass", "BASS, pyBASS", "pybass_default.py", "pybass", ("git+https://github.com/lanl/pyBASS.git",),
-            "import pyBASS", "`bass` with all its defaults: adaptive splines, reversible jump",
-        ),
-        Peer(
             "boosting", "boosting, scikit-learn", "boosting.py", "", (), "import sklearn",
             "`HistGradientBoostingRegressor`, one per quantile (15 levels) and one of the mean, all defaults",
         ),
