@@ -141,7 +141,8 @@ def when_sampling(process, folder):
 def whole(tmp_path_factory):
     """A folder with a table and the fit of it that nobody disturbed."""
     folder = tmp_path_factory.mktemp("signals")
-    assert popen("data", "motorcycle", "--out", "crash.csv", folder=folder).wait() == 0
+    process = popen("data", "motorcycle", "--out", "crash.csv", folder=folder)
+    assert process.communicate() and process.returncode == 0
     process = popen("fit", "crash.csv", *ARGUMENTS, "--out", "whole", folder=folder)
     assert process.communicate() and process.returncode in (0, 3)
     return folder
