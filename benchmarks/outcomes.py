@@ -9,6 +9,11 @@ log rates; it is the same everywhere in two sines. Peers:
              HistGradientBoostingRegressor with Poisson loss
 
     python benchmarks/outcomes.py --splits 10
+
+With `--beside` default fits stand beside a Gaussian fit of the same function at the same inputs, whose noise says as
+much of f as a typical outcome does: CPU seconds, the verdict, effective draws of the slowest quantity per CPU second.
+
+    python benchmarks/outcomes.py --beside --splits 3
 """
 
 import argparse
@@ -26,7 +31,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
-from porbnet import PoRBNetClassifier, PoRBNetCountRegressor
+from porbnet import PoRBNetClassifier, PoRBNetCountRegressor, PoRBNetRegressor
 
 N = 500
 
@@ -91,16 +96,54 @@ def peers(kind, seed, chains):
     }
 
 
+def as_much_noise(kind, f):
+    """The noise sd of a Gaussian output that has the mean information of an outcome: p (1 - p), or the rate."""
+    information = expit(f) * expit(-f) if kind == "labels" else np.exp(f)
+    return 1.0 / np.sqrt(np.mean(information))
+
+
+def beside_gaussian(n_splits):
+    for kind, data, draw in (("labels", LABELS, labels), ("counts", COUNTS, counts)):
+        for name, function in data.items():
+            spent = {}
+            for split in range(n_splits):
+                rng = np.random.default_rng(split)
+                x, y = draw(function, rng)
+                f = function(x[:, 0])
+                own = {"n_jobs": 1, "progress": False, "random_state": split}
+                models = {
+                    "outcomes": (peers(kind, split, {})["porbnet"], y),
+                    "Gaussian": (PoRBNetRegressor(**own), f + as_much_noise(kind, f) * rng.standard_normal(N)),
+                    "Gaussian, sd 0.3": (PoRBNetRegressor(**own), f + 0.3 * rng.standard_normal(N)),
+                }
+                for who, (model, outputs) in models.items():
+                    began = time.process_time()
+                    found = model.fit(x, outputs).diagnostics_
+                    cpu = time.process_time() - began
+                    verdict = "all" if found.converged else "predictions" if found.predictions_converged else "no"
+                    rate = found.least_ess.least_ess / cpu
+                    spent.setdefault(who, []).append(cpu)
+                    print(f"  {name}, {split}: {who:18s}{cpu:7.1f} CPU s, converged: {verdict}, {rate:.0f} a CPU s")
+            mean = {who: np.mean(values) for who, values in spent.items()}
+            told = ", ".join(f"{mean['outcomes'] / m:.1f} times {who}" for who, m in mean.items() if who != "outcomes")
+            print(f"{name}: {mean['outcomes']:.1f} CPU s, {told}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--draws", default="auto", help="draws of each chain, or auto")
     parser.add_argument("--chains", type=int, default=4)
+    parser.add_argument("--beside", action="store_true", help="CPU beside Gaussian fits instead")
     options = parser.parse_args()
     chains = {"n_chains": options.chains, "n_draws": "auto" if options.draws == "auto" else int(options.draws)}
     warnings.simplefilter("ignore")
     peers("labels", 0, {"n_draws": 4, "n_warmup": 4})["porbnet"].fit(*labels(wave, np.random.default_rng(0)))
     peers("counts", 0, {"n_draws": 4, "n_warmup": 4})["porbnet"].fit(*counts(wave, np.random.default_rng(0)))
+    if options.beside:
+        PoRBNetRegressor(n_draws=4, n_warmup=4, n_jobs=1, progress=False).fit(*counts(wave, np.random.default_rng(0)))
+        beside_gaussian(options.splits)
+        return
     for kind, data, draw, score in (("labels", LABELS, labels, of_labels), ("counts", COUNTS, counts, of_counts)):
         for name, function in data.items():
             found = {}

@@ -179,10 +179,10 @@ class CountsOffByOne(NegativeBinomial):
 class Uncorrected(Poisson):
     """Draws of the law that stands in for Poisson's, far from it, as they are."""
 
-    def sizes(self, y):
+    def stand_in(self, X, y, beside):
         return 0.5 * (y + 1.0)
 
-    def log_correction(self, y, f, drawn):
+    def log_correction(self, y, f, drawn, stand_in):
         return np.zeros(f.shape)
 
 

@@ -195,7 +195,11 @@ class Likelihood(ABC):
         """Pseudo-outputs and relative precisions (over those of `sd_at`) of the observations, (n_draws, n_points)."""
         return np.broadcast_to(y, (len(drawn), len(y))), np.ones((len(drawn), len(y)))
 
-    def log_correction(self, y: FloatArray, f: FloatArray, drawn: Drawn) -> FloatArray:
+    def stand_in(self, X: FloatArray, y: FloatArray, beside: FloatArray | None) -> FloatArray:
+        """What the law that chains have in place of this one takes of each row, shape (n_points,)."""
+        return np.zeros(len(y))
+
+    def log_correction(self, y: FloatArray, f: FloatArray, drawn: Drawn, stand_in: FloatArray) -> FloatArray:
         """Log p(y | f) less that of the law that chains have in its place, up to a constant, (n_draws, n_points)."""
         return np.zeros(f.shape)
 

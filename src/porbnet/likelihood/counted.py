@@ -9,13 +9,16 @@ them f has the pseudo-output κ/ω - log e + log r with precision ω (Polson, Sc
 learned moves by Metropolis steps on the likelihood itself, the variates integrated out, before they are drawn.
 
 A Poisson likelihood falls faster than any Gaussian as f grows and is no mixture of them. Chains therefore have in its
-place a negative binomial of row n with a size R_n = `NEAR` (y_n + 1) of its own, of which the Poisson law is
+place a negative binomial of row n with a size R_n = `NEAR` (μ̂_n + 1) of its own, of which the Poisson law is
 
     e^(-μ) (1 + μ/R)^(y + R) / constant
 
-times, at most one and hardly varying where the posterior is. Draws are resampled by these weights when the chains are
-done (`porbnet.sampling.reweighing`), each together with its function: exact as their number grows, as importance
-sampling is, and with a Pareto k that tells how far it can be trusted.
+times, hardly varying where the posterior is. μ̂_n is a mean over the nearest rows (`local_means`), which owes little to
+y_n: were R_n to follow y_n, what is left to put right would follow the errors, and add up. The larger R, the less there
+is to put right, and the more a pseudo-output says of f (its precision is about R / 2 log(R/μ), the information of the
+count μ), which makes chains creep. Draws are resampled by these weights when the chains are done
+(`porbnet.posterior.reweighing`), each together with its function: exact as their number grows, as importance sampling
+is, and with a Pareto k that tells how far it can be trusted.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.special import betainc, expit, gammaincc, gammaln
 
 from porbnet.base import checks as _checks
@@ -41,10 +45,12 @@ from porbnet.kernels.random import accept, is_unknown, log_law, normal, uniform
 from porbnet.likelihood.base import Drawn
 from porbnet.likelihood.latent import Latent
 
-SIZE_STEPS = 5  # Metropolis steps of the size
-NEAR = 16.0  # size in place of a Poisson law, over the count and one
+SIZE_STEPS = 2  # Metropolis steps of the size
+NEAR = 8.0  # size in place of a Poisson law, over the local mean and one
+NEIGHBOURS = 9  # rows of a local mean
 _FEW = 12.0  # a count up to which Γ(y + r) / Γ(r) is a product
 _MOST_MEAN = 1e15
+MOST_LOG = 300.0  # of a mean: its square is a number too
 
 
 class Tallies(Record):
@@ -53,6 +59,7 @@ class Tallies(Record):
     kept : (n_points,) Pólya-Gamma variates ω
     counted : (n_points,) counts y
     log_exposure : (n_points,)
+    inputs : (n_points, n_dims)
     sizes : (n_points,) size of each row's law
     means : (n_points,) work space: μ
     center : prior mean of f
@@ -62,6 +69,7 @@ class Tallies(Record):
     kept: FloatArray
     counted: FloatArray
     log_exposure: FloatArray
+    inputs: FloatArray
     sizes: FloatArray
     means: FloatArray
     center: float
@@ -96,7 +104,7 @@ def size_update(state: Any, rng: Any) -> None:
     tallies, rows = state.errors, state.rows
     means, exposure = tallies.means, tallies.log_exposure
     for i in range(len(means)):
-        means[i] = math.exp(min(rows.outputs[i] - rows.errors[i] + tallies.center + exposure[i], 300.0))
+        means[i] = math.exp(min(rows.outputs[i] - rows.errors[i] + tallies.center + exposure[i], MOST_LOG))
     size, current = state.values[tallies.place], 0.0
     for step in range(SIZE_STEPS + 1):
         new = size if step == 0 else size * math.exp(1.5 * math.exp(-3.0 * uniform(rng)) * normal(rng))
@@ -151,7 +159,7 @@ class Counted(Latent):
         return self.center
 
     @abstractmethod
-    def sizes(self, y: FloatArray) -> FloatArray:
+    def stand_in(self, X: FloatArray, y: FloatArray, beside: FloatArray | None) -> FloatArray:
         """Sizes of rows in the chains, if they are known, shape (n_points,)."""
 
     @abstractmethod
@@ -159,8 +167,8 @@ class Counted(Latent):
         """P(y ≤ k | f), shape (n_draws, n_points)."""
 
     @abstractmethod
-    def variance(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
-        """Variance of y of that mean, shape (n_draws, n_points)."""
+    def excess(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
+        """Variance of y of that mean, less the mean, shape (n_draws, n_points)."""
 
     def check(self, y: FloatArray, beside: FloatArray | None) -> None:
         """Counts are not negative, exposures above zero."""
@@ -174,15 +182,15 @@ class Counted(Latent):
         zeros = [np.zeros(len(X)) for _ in range(3)]
         place = first if len(self.parameters()) > 1 else 0
         return Tallies(
-            kept=np.ones(len(X)), counted=zeros[0], log_exposure=zeros[1], sizes=np.ones(len(X)), means=zeros[2],
-            center=self.center, place=place,
+            kept=np.ones(len(X)), counted=zeros[0], log_exposure=zeros[1], inputs=np.ascontiguousarray(X),
+            sizes=np.ones(len(X)), means=zeros[2], center=self.center, place=place,
         )  # fmt: skip
 
     def observe(self, record: Any, outputs: FloatArray, beside: FloatArray | None, counts: FloatArray) -> None:
         """Counts and exposures; variates at their means where f is about right."""
         record.counted[:] = outputs
         record.log_exposure[:] = 0.0 if beside is None else np.log(beside)
-        record.sizes[:] = self.sizes(outputs)
+        record.sizes[:] = self.stand_in(record.inputs, outputs, beside)
         psi = np.log((outputs + 0.5) / record.sizes)
         psi = np.where(np.abs(psi) < 1e-3, 1e-3, psi)
         record.kept[:] = counts * (outputs + record.sizes) * np.tanh(0.5 * psi) / (2.0 * psi)
@@ -191,9 +199,22 @@ class Counted(Latent):
         """κ/ω - log e + log r with precision ω, over what the row counts."""
         omega = drawn.kept.astype(np.float64)
         counts = 1.0 if drawn.counts is None else drawn.counts
-        size = drawn["size"][:, None] if "size" in drawn.values else self.sizes(y)
+        size = drawn["size"][:, None]
         half = 0.5 * counts * (y - size)
         return half / omega - log_exposure(drawn) + np.log(size), omega / counts
+
+
+def local_means(X: FloatArray, y: FloatArray, exposure: FloatArray | None) -> FloatArray:
+    """Means of counts by the rates of the nearest rows, shape (n_points,); a little above zero where there are none.
+
+    X : (n_points, n_dims), of which each dimension is divided by its range
+    """
+    ranges = np.ptp(X, axis=0)
+    places = (X - X.min(axis=0)) / np.where(ranges > 0, ranges, 1.0)
+    near = min(NEIGHBOURS, len(X))
+    rows = cKDTree(places).query(places, near)[1].reshape(len(X), near)
+    exposed = np.ones(len(X)) if exposure is None else exposure
+    return np.asarray(exposed * ((y[rows].sum(axis=1) + 0.5) / exposed[rows].sum(axis=1)))
 
 
 def log_exposure(drawn: Drawn) -> FloatArray | float:
@@ -230,7 +251,7 @@ class NegativeBinomial(Counted):
         """σ, which is one, and the size."""
         return (*super().parameters(), Parameter("size", law_of(self.size), NUMBER, scattered=False))
 
-    def sizes(self, y: FloatArray) -> FloatArray:
+    def stand_in(self, X: FloatArray, y: FloatArray, beside: FloatArray | None) -> FloatArray:
         """The size, or its median."""
         return np.full(len(y), self.size.median if isinstance(self.size, LogNormal) else self.size)
 
@@ -249,15 +270,14 @@ class NegativeBinomial(Counted):
         below = expit(np.log(size) - f - log_exposure(drawn))
         return np.where(k < 0, 0.0, betainc(size, np.maximum(k, 0.0) + 1.0, below))
 
-    def variance(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
-        """Mean and its square over the size."""
-        return np.asarray(mean + mean**2 / drawn["size"][:, None])
+    def excess(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
+        """The square of the mean over the size."""
+        return np.asarray(mean**2 / drawn["size"][:, None])
 
     def outputs(self, f: FloatArray, sd: FloatArray, drawn: Drawn, rng: np.random.Generator) -> FloatArray:
         """New counts: Poisson with a Gamma mean."""
         size = np.broadcast_to(drawn["size"][:, None], f.shape)
-        with np.errstate(over="ignore"):
-            mean = np.exp(f + log_exposure(drawn)) * rng.gamma(size) / size
+        mean = np.exp(np.minimum(f + log_exposure(drawn), MOST_LOG)) * (rng.gamma(size) / size)
         return rng.poisson(np.minimum(mean, _MOST_MEAN)).astype(np.float64)
 
 
@@ -283,15 +303,14 @@ class Poisson(Counted):
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", _checks.number("center", self.center, minimum=-np.inf, largest=500.0))
 
-    def sizes(self, y: FloatArray) -> FloatArray:
+    def stand_in(self, X: FloatArray, y: FloatArray, beside: FloatArray | None) -> FloatArray:
         """So large that little is left to put right."""
-        return NEAR * (y + 1.0)
+        return np.asarray(NEAR * (local_means(X, y, beside) + 1.0))
 
-    def log_correction(self, y: FloatArray, f: FloatArray, drawn: Drawn) -> FloatArray:
+    def log_correction(self, y: FloatArray, f: FloatArray, drawn: Drawn, stand_in: FloatArray) -> FloatArray:
         """Log of the Poisson law over that of the chains, up to a constant, shape (n_draws, n_points)."""
-        size = self.sizes(y)
-        psi = f + log_exposure(drawn) - np.log(size)
-        return np.asarray((y + size) * np.logaddexp(0.0, psi) - size * np.exp(psi))
+        psi = np.minimum(f + log_exposure(drawn), MOST_LOG) - np.log(stand_in)
+        return np.asarray((y + stand_in) * np.logaddexp(0.0, psi) - stand_in * np.exp(psi))
 
     def derivatives(self, y: FloatArray, f: FloatArray, drawn: Drawn) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Log p = y log μ - μ - log y!."""
@@ -304,9 +323,9 @@ class Poisson(Counted):
         mean = np.exp(np.minimum(f + log_exposure(drawn), 700.0))
         return np.where(k < 0, 0.0, gammaincc(np.maximum(k, 0.0) + 1.0, mean))
 
-    def variance(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
-        """The mean."""
-        return mean
+    def excess(self, mean: FloatArray, drawn: Drawn) -> FloatArray:
+        """None."""
+        return np.zeros(mean.shape)
 
     def outputs(self, f: FloatArray, sd: FloatArray, drawn: Drawn, rng: np.random.Generator) -> FloatArray:
         """New counts."""

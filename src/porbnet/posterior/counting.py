@@ -9,7 +9,7 @@ import numpy as np
 
 from porbnet.base.checks import FloatArray
 from porbnet.likelihood.base import Drawn
-from porbnet.likelihood.counted import Counted
+from porbnet.likelihood.counted import MOST_LOG, Counted
 from porbnet.posterior.function_moments import Rows
 from porbnet.posterior.posterior import FMoments, Posterior
 
@@ -22,11 +22,10 @@ _MOST_STEPS = 200
 def mean_and_sd(posterior: Posterior, moments: FMoments) -> FloatArray:
     """Averages of the rate, of its square and of what a count varies more than a Poisson one, shape (3, n_points)."""
     likelihood: Counted = posterior.problem.likelihood  # type: ignore[assignment]
-    with np.errstate(over="ignore"):
-        rate = np.exp(moments.mean + 0.5 * moments.variance)
-        square = np.exp(2.0 * moments.mean + 2.0 * moments.variance)
-        excess = likelihood.variance(np.sqrt(square), posterior.drawn) - np.sqrt(square)
-    return np.stack([rate.mean(axis=0), square.mean(axis=0), excess.mean(axis=0)])
+    rate = np.exp(np.minimum(moments.mean + 0.5 * moments.variance, MOST_LOG))
+    root = np.exp(np.minimum(moments.mean + moments.variance, MOST_LOG))  # of the average of its square
+    excess = likelihood.excess(root, posterior.drawn)
+    return np.stack([rate.mean(axis=0), np.mean(root * root, axis=0), excess.mean(axis=0)])
 
 
 def _nodes(
@@ -99,8 +98,10 @@ def _least(distribution, probability: float, start: FloatArray) -> FloatArray:  
         high = np.where(still, low, high)
         low = np.where(still, np.maximum(low - width, -1.0), low)
         width *= 2.0
-    while np.any(high - low > 1.0):
+    while True:
         middle = np.floor(0.5 * (low + high))
+        if not np.any((low < middle) & (middle < high)):  # beyond 2^53 whole numbers are more than one apart
+            break
         enough = distribution(middle) >= probability
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
     return high

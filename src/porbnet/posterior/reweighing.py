@@ -27,19 +27,30 @@ KIND = "weighed"  # how the share of effective draws is called among those of ac
 
 def reweighed(posterior: Posterior) -> Posterior:
     """The posterior of the likelihood itself, from draws of the one that stands in for it; it knows the Pareto k."""
-    from arviz_stats.base import array_stats
-
     logs = log_weights(posterior).reshape(posterior.n_chains, -1)
-    k = float(array_stats.psislw(-logs.ravel())[1]) if logs.size >= _FEWEST and np.ptp(logs) > 1e-6 else math.nan
-    weights = np.exp(logs - logs.max())
+    k = pareto_k(logs.ravel())
     results = []
-    for result, own in zip(posterior.results, weights, strict=True):
+    for result, log_own in zip(posterior.results, logs, strict=True):
+        best = float(log_own.max())
+        own = np.exp(log_own - best) if best > -np.inf else np.ones(len(log_own))  # none is possible: as they are
         share = float(own.sum() ** 2 / np.sum(own**2)) / len(own)
         acceptance = result.acceptance | {KIND: share}
         results.append(replace(result, draws=taken(result.draws, systematic(own)), acceptance=acceptance))
     found = Posterior(posterior.problem, results, posterior.offset)
     found.weights_k = k
     return found
+
+
+def pareto_k(logs: FloatArray) -> float:
+    """Pareto k of the largest weights, given their logarithms; NaN if there are too few or they are all the same."""
+    from arviz_stats.base import array_stats
+
+    if len(logs) < _FEWEST or not np.ptp(logs) > 1e-6:
+        return math.nan
+    try:
+        return float(array_stats.psislw(-logs)[1])
+    except ValueError:  # the largest are one and the same number
+        return math.nan
 
 
 def warn_of_weights(posterior: Posterior) -> None:
@@ -58,9 +69,10 @@ def log_weights(posterior: Posterior) -> FloatArray:
     """Logarithms of the weights of all draws, shape (n_draws,), up to a constant."""
     found, likelihood = observed(posterior), posterior.problem.likelihood
     networks, total = posterior.networks, np.zeros(len(posterior))
+    stand_in = likelihood.stand_in(found.X, found.y, found.beside)
     for rows in posterior.chunks(len(found)):
         drawn = posterior.drawn.at(None if found.beside is None else found.beside[rows])
-        values = likelihood.log_correction(found.y[rows], networks(found.X[rows]), drawn)
+        values = likelihood.log_correction(found.y[rows], networks(found.X[rows]), drawn, stand_in[rows])
         total += np.sum(found.counts[rows] * values, axis=1)
     return total
 
