@@ -5,6 +5,7 @@ A strategy gives a `Call`: words that tell what is called with what, and a funct
 
 import contextlib
 import functools
+import inspect
 import sys
 import tempfile
 import warnings
@@ -474,7 +475,10 @@ def methods(draw):
         if own and "y" in wanted and model == "two classes":
             wanted["y"] = np.array(["yes", "no", "yes", "no"])
         method = getattr(estimator, name, None)
-        return None if method is None else _only_numbers(method(**wanted))
+        if method is None:
+            return None
+        known = inspect.signature(method).parameters  # counts have no return_cov, labels no return_std
+        return _only_numbers(method(**{k: v for k, v in wanted.items() if k in known}))
 
     return Call(f"{model}: {words(name, wanted)}", make)
 

@@ -267,11 +267,12 @@ def judge(rows: tuple[Row, ...], n_chains: int, n_draws: int, effort: Effort) ->
         return True, True, f"converged: {text}"
     longer = _longer(open_, effort, n_draws, wanted)
     if good:
-        rhat, draws = max(_known(r.rhat, 1.0) for r in of_f), min(r.least_ess for r in of_f)
-        return False, True, (
-            f"predictions can be trusted: f and y have R-hat at most {rhat:.3f} and at least {draws:,.0f} effective "
-            f"draws; still open is {_listed(open_, wanted)}; {longer}"
-        )  # fmt: skip
+        if of_f:
+            rhat, draws = max(_known(r.rhat, 1.0) for r in of_f), min(r.least_ess for r in of_f)
+            why = f"f and y have R-hat at most {rhat:.3f} and at least {draws:,.0f} effective draws"
+        else:
+            why = "f and y are the same in every draw"
+        return False, True, f"predictions can be trusted: {why}; still open is {_listed(open_, wanted)}; {longer}"
     first = "chains are in different places: " if worst.rhat > _APART else "run longer: "
     return False, False, first + f"{_listed(open_, wanted)}; {longer}"
 

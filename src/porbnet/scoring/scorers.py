@@ -117,7 +117,12 @@ def _outputs(y: Any, X: Any) -> FloatArray:
     """Outputs, one per row of the inputs."""
     from sklearn.utils.validation import _num_samples
 
-    n = _num_samples(X)
+    try:
+        n = _num_samples(X)
+    except (ValueError, TypeError):
+        raise  # in scikit-learn's own words
+    except Exception:  # whatever an object says when it is asked to be an array
+        raise _checks.fail("X", X, "it must be numbers, a row per point") from None
     allowed = f"it must be {n} finite numbers, one per row of X"
     values = _checks.real_array("y", y, allowed).ravel()
     if len(values) != n:

@@ -28,12 +28,13 @@ from scipy.special import ndtr
 
 from porbnet.base.checks import FloatArray
 from porbnet.base.region import Region
-from porbnet.errors import PorbnetWarning
+from porbnet.errors import PorbnetWarning, StatementError
 from porbnet.functions import quadrature
 from porbnet.intensity import Intensity, Piece
 
 _TOLERANCE = 1e-8
 _MOST_NODES = {1: 40_000, 2: 400_000, 3: 1_500_000}
+_MOST_PANELS = 2_000_000  # to begin with
 
 
 class Known(Protocol):
@@ -214,6 +215,12 @@ def settle(
     narrowest = float(scale_of(known.upper_bound(region), s0, region.n_dims, tied))
     # panels about as wide as the narrowest unit, then doubled until nothing changes
     n_panels = [math.ceil(w * narrowest / 2.0) + 1 for w in region.widths / anisotropy]
+    if math.prod(n_panels) > _MOST_PANELS:
+        raise StatementError(
+            f"the narrowest units are {narrowest * float(np.max(region.widths / anisotropy)):,.0f} times narrower than "
+            f"the region, and {math.prod(n_panels):,} boxes of their size are too many to integrate over: raise the "
+            "lengthscale, shrink the region or state the intensity as Piecewise"
+        )
     breaks = [known.breaks(d) for d in range(region.n_dims)]
     previous: FloatArray | None = None
     while True:

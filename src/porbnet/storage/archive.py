@@ -73,6 +73,8 @@ def write(
         If it cannot be written; what stood under that name before is then still there.
     """
     target = Path(path)
+    if not target.name:
+        raise StorageError(f"{os.fspath(path)!r} could not be written: it is a folder, and no name of a file")
     text = json.dumps({"kind": kind, "version": version, "content": header}, allow_nan=False)
     temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.part")
     try:
