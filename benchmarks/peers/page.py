@@ -7,6 +7,7 @@ import math
 import textwrap
 from pathlib import Path
 
+import numpy as np
 from peers import pictures, problems, why, words
 from peers.figures import OWN, Figures, Lead, lead
 from peers.registry import PEERS, refusal
@@ -138,7 +139,10 @@ def _draws(figures: Figures) -> list[str]:
         cells = []
         for key in keys:
             rate, worst = pictures.effective_rate(figures, key, name), figures.mean(key, name, "rhat")
-            cells.append("" if rate is None or worst is None else f"{rate:,.0f} ({worst:.2f})")
+            if rate is None or worst is None:
+                cells.append("")
+            else:
+                cells.append("too few draws" if np.isnan(rate) else f"{rate:,.0f} ({worst:.2f})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, *paragraph(why.DRAWS)]
 

@@ -23,17 +23,7 @@ LEAST_WIDTH = 0.01  # between two quantiles, of the mean width: boosting gives t
 
 def score(law: Mapping[str, Any], y: Array, seed: int = 0) -> dict[str, float]:
     """All scores of one law."""
-    form = str(law["form"])
-    if form == "mixture":
-        density, mean, crps, interval = _mixture(np.asarray(law["means"]), np.asarray(law["sds"]), y, seed)
-    elif form == "quantiles":
-        levels, quantiles, mean = (np.asarray(law[name]) for name in ("levels", "quantiles", "mean"))
-        density, crps, interval = _quantiles(levels, quantiles, y)
-    elif form == "samples":
-        density, mean, interval = (np.asarray(law[name]) for name in ("log_density", "mean", "interval"))
-        crps = crps_of_samples(y, np.asarray(law["samples"]))
-    else:
-        raise ValueError(f"form={form!r}: it must be 'mixture', 'quantiles' or 'samples'")
+    density, mean, crps, interval = rows_of(law, y, seed)
     found = {
         "LLH": float(np.mean(density)),
         "CRPS": float(np.mean(crps)),
@@ -46,6 +36,22 @@ def score(law: Mapping[str, Any], y: Array, seed: int = 0) -> dict[str, float]:
     if not all(np.isfinite(value) for value in found.values()):
         raise ValueError(f"scores that are no numbers: {found}")
     return found
+
+
+def rows_of(law: Mapping[str, Any], y: Array, seed: int = 0) -> tuple[Array, Array, Array, Array]:
+    """Log density, mean, CRPS and 90 % interval of each row."""
+    form = str(law["form"])
+    if form == "mixture":
+        density, mean, crps, interval = _mixture(np.asarray(law["means"]), np.asarray(law["sds"]), y, seed)
+    elif form == "quantiles":
+        levels, quantiles, mean = (np.asarray(law[name]) for name in ("levels", "quantiles", "mean"))
+        density, crps, interval = _quantiles(levels, quantiles, y)
+    elif form == "samples":
+        density, mean, interval = (np.asarray(law[name]) for name in ("log_density", "mean", "interval"))
+        crps = crps_of_samples(y, np.asarray(law["samples"]))
+    else:
+        raise ValueError(f"form={form!r}: it must be 'mixture', 'quantiles' or 'samples'")
+    return density, mean, crps, interval
 
 
 def _mixture(means: Array, sds: Array, y: Array, seed: int) -> tuple[Array, Array, Array, Array]:
