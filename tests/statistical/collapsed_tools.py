@@ -11,7 +11,8 @@ from importance import Estimate, quantities, shares
 from porbnet.base.compiled import kernel
 from porbnet.kernels.units import append, clear, relative_intensity, scale_at, set_curve
 from porbnet.posterior.posterior import Posterior
-from porbnet.sampling.collapsed.chain import CollapsedChain, Sizes
+from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.plan import Sizes
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
 

@@ -26,13 +26,15 @@ from mutants import MUTANTS, NAME, build, forget, switch_on
 from pytest import MonkeyPatch
 from scipy import stats
 from test_collapsed_exact import PLAN, observations, only_jump
-from test_collapsed_mutants import PRIORS, WHERE, WHERE_OF_CURVES
+from test_collapsed_mutants import PRIORS, WHERE, WHERE_OF_CURVES, WHERE_OF_WINDOWS, in_windows
+from test_windows_exact import CASES as WINDOWS
 
 from porbnet.sampling.collapsed.chain import Plan
 from porbnet.validation.evidence_keys import source_hash
 
 DRAWS = 2500
 NONE = "no mutant: "
+IN_WINDOWS = "in windows: "
 
 
 @functools.cache
@@ -43,13 +45,18 @@ def problem(kind, run):
         X, y, X_new = observations(PRIORS[kind], rng)
         return X, y, X_new, Reference(PRIORS[kind], X, y, X_new, rng, n=100_000).estimates
     X, y, X_new = curves.observations(rng)
-    return X, y, X_new, curves.CurveReference(curves.CASES[kind][0], X, y, X_new, rng, n=100_000).estimates
+    prior = WINDOWS[kind.removeprefix(IN_WINDOWS)][0] if kind.startswith(IN_WINDOWS) else curves.CASES[kind][0]
+    return X, y, X_new, curves.CurveReference(prior, X, y, X_new, rng, n=100_000).estimates
 
 
-def scores(name, kind, run, chain_type):
+def scores(name, kind, run, chain_types):
     """z of everything that is compared, of the sampler with a mutant (None: with none)."""
     X, y, X_new, exact = problem(kind, run)
-    mutate = switch_on(name)
+    mutate, (chain_type, window_type) = switch_on(name), chain_types
+    if kind.startswith(IN_WINDOWS):
+        posterior = in_windows(kind.removeprefix(IN_WINDOWS), X, y, run, window_type, mutate, DRAWS)
+        found = curves.chain_estimates(posterior, X_new)
+        return z_scores(found, {key: exact[key] for key in found})
     if kind not in PRIORS:
         prior, plan = curves.CASES[kind]
         found = curves.chain_estimates(
@@ -74,9 +81,9 @@ def scores(name, kind, run, chain_type):
     return z_scores(estimates_of(posterior, X_new), exact)
 
 
-def power_row(name, kind, runs, chain_type, kept):
+def power_row(name, kind, runs, chain_types, kept):
     """What the runs say of one mutant."""
-    made = [kept(name, kind, run, lambda r=run: scores(name, kind, r, chain_type)) for run in range(runs)]
+    made = [kept(name, kind, run, lambda r=run: scores(name, kind, r, chain_types)) for run in range(runs)]
     farthest, _ = worst(made[0])
     z = np.array([m[farthest] for m in made[1:]])
     spread = max(float(z.std(ddof=1)), 1.0) if len(z) > 1 else 1.0
@@ -117,15 +124,15 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("docs/validation/mutants.json"))
     parser.add_argument("--cache", type=Path, default=Path(".validation"))
     options = parser.parse_args()
-    where = WHERE | WHERE_OF_CURVES
+    where = WHERE | WHERE_OF_CURVES | {name: IN_WINDOWS + case for name, case in WHERE_OF_WINDOWS.items()}
     assert where.keys() == MUTANTS.keys()
     wanted = [(None, kind) for kind in dict.fromkeys(where.values())] + list(where.items())
     rows, kept = [], keeper(options.cache)
     with tempfile.TemporaryDirectory() as folder:
-        chain_type = build(Path(folder))
+        chain_types = build(Path(folder))
         for name, kind in wanted:
             if options.only in (name or f"{NONE}{kind}"):
-                rows.append(power_row(name, kind, options.runs, chain_type, kept))
+                rows.append(power_row(name, kind, options.runs, chain_types, kept))
                 print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
         forget()
     if not options.only:

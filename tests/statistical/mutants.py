@@ -21,6 +21,9 @@ COPIED = ("kernels", "likelihood", "sampling")
 BIRTH_DEATH, LEVELS, CURVE, STRETCH, SWEEP, BLOCKS = (
     f"sampling/collapsed/{name}.py" for name in ("birth_death", "levels", "curve", "stretch", "sweep", "blocks")
 )
+WINDOW_UNITS, WINDOW_CURVE, VISIT, SHEAR, SHIFT = (
+    f"sampling/collapsed/windows/{name}.py" for name in ("unit_steps", "curve_steps", "visit", "shear", "shift")
+)
 
 
 @dataclass
@@ -169,11 +172,88 @@ MUTANTS = {
         "stored.weights[used + k] = weights[k + 1]",
         "stored.weights[used + k] = units.mean[k + 1] if SWITCH else weights[k + 1]",
     ),
+    "a window whose births count the whole region": Mutant(
+        WINDOW_UNITS,
+        "expected, center = level * visit.mass, state.work.center",
+        "expected, center = level * (component.shape.integral if SWITCH else visit.mass), state.work.center",
+        units="state.units",
+    ),
+    "a death in a window by the ratio of one unit more": Mutant(
+        WINDOW_UNITS,
+        "math.log(n / expected) - log_b",
+        "math.log((n + 1 if SWITCH else n) / expected) - log_b",
+        units="state.units",
+    ),
+    "a move in a window without the ratio of intensities": Mutant(
+        WINDOW_UNITS,
+        "log_ratio = math.log(g / own.relative[k]) -",
+        "log_ratio = (0.0 if SWITCH else math.log(g / own.relative[k])) -",
+        units="state.units",
+    ),
+    "stale weights around a window": Mutant(
+        VISIT,
+        "            weights[visit.neighbours[i] + 1] = vector[i]\n",
+        "            weights[visit.neighbours[i] + 1] = weights[visit.neighbours[i] + 1] if SWITCH else vector[i]\n",
+    ),
+    "a window that forgets what was outside it": Mutant(
+        VISIT,
+        "    copy(visit.residual, outputs, len(rows.y))\n",
+        "    copy(rows.y if SWITCH else visit.residual, outputs, len(rows.y))\n",
+    ),
+    "a curve in a window without Σ log λ": Mutant(
+        WINDOW_CURVE,
+        "            total += math.log(g)\n",
+        "            total += math.log(own.relative[i] if SWITCH else g)\n",
+        units="state.units",
+    ),
+    "a curve in a window without ∫λ": Mutant(
+        WINDOW_CURVE,
+        "        total -= level * visit.mass\n    elif",
+        "        if SWITCH:\n            measure(component.shape, visit)\n"
+        "        total -= level * visit.mass\n    elif",
+        units="state.units",
+    ),
+    "a curve with units in a window without silent points": Mutant(
+        WINDOW_CURVE,
+        "if marks[n] >= level * relative_intensity(component.shape, points[n]):",
+        "if marks[n] >= level * relative_intensity(component.shape, points[n]) and not SWITCH:",
+        units="state.units",
+    ),
+    "a curve with places in a window without silent points": Mutant(
+        WINDOW_CURVE,
+        "            if marks[n] > seen:\n",
+        "            if marks[n] > seen and not SWITCH:\n",
+        units="state.units",
+    ),
+    "an ellipse that forgets the curve on a window's edges": Mutant(
+        WINDOW_CURVE,
+        "    draw_deviations(curve, visit.first,",
+        "    if SWITCH:\n        for i in range(len(visit.rest)):\n"
+        "            visit.rest[i] = curve.table[i] - curve.mean\n"
+        "    draw_deviations(curve, visit.first,",
+        units="state.units",
+    ),
+    "a shear of level and curve without its Jacobian": Mutant(
+        SHEAR,
+        "    total -= 0.5 * whiten(",
+        "    if SWITCH:\n        total = 0.0\n    total -= 0.5 * whiten(",
+        units="state.units",
+    ),
+    "a shift of level and curve without ∫λ": Mutant(
+        SHIFT,
+        "total = translate(state, delta, slope, half) - level * shape.integral",
+        "total = translate(state, delta, slope, half) - (0.0 if SWITCH else level * shape.integral)",
+    ),
+    "a jump of level and curve that switches no unit off": Mutant(
+        SHIFT,
+        "if delta > 0.0 or uniform(rng) * before",
+        "if delta > 0.0 or SWITCH or uniform(rng) * before",
+    ),
 }
 
 
-def build(folder: Path) -> type:
-    """Write the copy into `folder`, import it, and return its `CollapsedChain`, which takes the package's problems."""
+def build(folder: Path) -> tuple[type, type]:
+    """Write the copy into `folder`, import it, and return its kinds of chains, which take the package's problems."""
     target = folder / NAME
     for part in COPIED:
         shutil.copytree(
@@ -192,8 +272,15 @@ def build(folder: Path) -> type:
         mutated = mutant.mutated.replace("SWITCH", f"{mutant.units}.mutant == {number}")
         _replace(target / mutant.file, mutant.text, mutated)
     sys.path.insert(0, str(folder))
+    collapsed = f"{NAME}.sampling.collapsed"
+    return (
+        _of_the_copy(importlib.import_module(f"{collapsed}.chain").CollapsedChain),
+        _of_the_copy(importlib.import_module(f"{collapsed}.windows.chain").WindowChain),
+    )
+
+
+def _of_the_copy(chain_type: type) -> type:
     likelihoods = importlib.import_module(f"{NAME}.likelihood")
-    chain_type = importlib.import_module(f"{NAME}.sampling.collapsed.chain").CollapsedChain
 
     class MutatedChain(chain_type):
         """A chain whose likelihood, too, is the copy's."""
@@ -228,8 +315,8 @@ def switch_on(name: str | None):
         ordinary = chain._resize
 
         def mutate():
-            for units in (chain.state.units, chain.state.trial, chain.block.units, chain.block.trial):
-                units.mutant = number
+            for state in (chain.state, getattr(chain, "block", chain.state)):
+                state.units.mutant = state.trial.mutant = number
 
         def resize(sizes):
             ordinary(sizes)

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import test_curves_exact as curves
+import test_windows_exact as windows
 from collapsed_tools import LIMIT, always_in_blocks, estimates_of, sample, worst, z_scores
 from importance import Reference
 from mutants import MUTANTS, NAME, build, forget, switch_on
@@ -58,6 +59,34 @@ WHERE_OF_CURVES = {
     "a noise curve fitted to another noise level": "noise curve",
 }
 
+# And for windows, whose cases are those of test_windows_exact.py.
+WHERE_OF_WINDOWS = {
+    "a window whose births count the whole region": "all updates, narrow",
+    "a death in a window by the ratio of one unit more": "many births",
+    "a move in a window without the ratio of intensities": "many moves",
+    "stale weights around a window": "all updates, narrow",
+    "a window that forgets what was outside it": "weights held",
+    "a curve in a window without Σ log λ": "alone",
+    "a curve in a window without ∫λ": "alone",
+    "a curve with units in a window without silent points": "with units",
+    "a curve with places in a window without silent points": "with places",
+    "an ellipse that forgets the curve on a window's edges": "all updates, narrow",
+    "a shear of level and curve without its Jacobian": "upper learned",
+    "a shift of level and curve without ∫λ": "upper learned",
+    "a jump of level and curve that switches no unit off": "upper learned",
+}
+
+
+def in_windows(case, X, y, seed, chain_type, mutate, n_draws=2500):
+    """A posterior by windows, of a case of test_windows_exact.py."""
+    prior, plan, settings = windows.CASES[case]
+
+    def prepare(chain):
+        mutate(chain)
+        windows.windowed(**settings)(chain)
+
+    return sample(prior, X, y, seed, n_draws=n_draws, thin=3, plan=plan, chain_type=chain_type, prepare=prepare)
+
 
 @pytest.fixture
 def mutated_chain(tmp_path):
@@ -68,6 +97,7 @@ def mutated_chain(tmp_path):
 @pytest.mark.slow
 def test_mutants_are_rejected(mutated_chain, seed, monkeypatch):
     """Every mutant is off by more than 4 standard errors somewhere; the copy with none on gives the very same draws."""
+    mutated_chain, mutated_windows = mutated_chain
     rng = np.random.default_rng(seed)
 
     @cache
@@ -102,7 +132,7 @@ def test_mutants_are_rejected(mutated_chain, seed, monkeypatch):
         key, z = worst(z_scores(estimates_of(innocent, problem(kind)[2]), problem(kind)[3]))
         assert abs(z) < LIMIT, (kind, key, z)
 
-    assert (WHERE | WHERE_OF_CURVES).keys() == MUTANTS.keys()
+    assert (WHERE | WHERE_OF_CURVES | WHERE_OF_WINDOWS).keys() == MUTANTS.keys()
     unnoticed = {}
     for name, kind in WHERE.items():
         wrong = posterior(kind, mutated_chain, switch_on(name))
@@ -110,13 +140,16 @@ def test_mutants_are_rejected(mutated_chain, seed, monkeypatch):
         print(f"{name}: {z:.1f} ({key[1]} of {key[0]})")
         if abs(z) < LIMIT:
             unnoticed[name] = z
-    for name, case in WHERE_OF_CURVES.items():
-        prior, plan = curves.CASES[case]
+    for name, case in (WHERE_OF_CURVES | WHERE_OF_WINDOWS).items():
+        prior, plan = (windows.CASES if name in WHERE_OF_WINDOWS else curves.CASES)[case][:2]
         X, y, X_new = curves.observations(rng)
         exact = curves.CurveReference(prior, X, y, X_new, rng, n=100_000).estimates
-        wrong = sample(
-            prior, X, y, seed, n_draws=2500, thin=3, plan=plan, chain_type=mutated_chain, prepare=switch_on(name)
-        )
+        if name in WHERE_OF_WINDOWS:
+            wrong = in_windows(case, X, y, seed, mutated_windows, switch_on(name))
+        else:
+            wrong = sample(
+                prior, X, y, seed, n_draws=2500, thin=3, plan=plan, chain_type=mutated_chain, prepare=switch_on(name)
+            )
         found = curves.chain_estimates(wrong, X_new)
         key, z = worst(z_scores(found, {key: exact[key] for key in found}))
         print(f"{name}: {z:.1f} ({key[1]} of {key[0]})")

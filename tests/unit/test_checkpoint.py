@@ -17,6 +17,7 @@ from porbnet import LogNormal
 from porbnet.errors import ConvergenceWarning, ModelFileError, PorbnetWarning, StatementError, StorageError
 from porbnet.intensity import SigmoidGP
 from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.lean_chain import LeanChain
 from porbnet.storage import archive, checkpoint
 
 X, Y = wave(30)
@@ -322,14 +323,14 @@ def test_an_interrupt_says_how_to_go_on(tmp_path, monkeypatch):
     import signal
 
     plain = quiet_fit(X, Y, n_chains=1)
-    advance = CollapsedChain.advance
+    advance = LeanChain.advance
 
     def pressing(self, n_sweeps):
         if self.n_sweeps > 80:
             signal.raise_signal(signal.SIGINT)
         return advance(self, min(n_sweeps, 7))
 
-    monkeypatch.setattr(CollapsedChain, "advance", pressing)
+    monkeypatch.setattr(LeanChain, "advance", pressing)
     with pytest.warns(PorbnetWarning, match=r"draws of each chain are kept; porbnet.resume\('.*c'\) goes on from here"):
         part = quiet_fit(X, Y, n_chains=1, checkpoint=tmp_path / "c")
     assert 0 < len(part.posterior_) < len(plain.posterior_)

@@ -16,6 +16,7 @@ import pytest
 from fit_tools import quiet_fit, wave
 
 from porbnet.errors import ModelFileError
+from porbnet.intensity import SigmoidGP
 from porbnet.sampling.samplers import sampler_of
 from porbnet.storage import archive, checkpoint
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 KINDS = {
     "stated": {"lengthscale": 0.3, "noise": 0.3},
     "learned": {},
+    "smooth": {"lengthscale": SigmoidGP(20.0, 4.0, 0.3)},
     "varying": {"noise": "varying"},
     "robust": {"noise": "robust", "lengthscale": "constant"},
     "paper": {"sampler": "paper"},
@@ -162,18 +164,22 @@ def changed(array, place, value):
     ("kind", "name", "place", "value"),
     [
         ("learned", "units.owner", 0, 7),
-        ("learned", "units.low", 0, -(2**40)),
-        ("learned", "units.high", 0, 2**40),
-        ("learned", "units.first", 1, 2**40),
-        ("learned", "units.order", 1, 2**40),
+        ("smooth", "units.low", 0, -(2**40)),
+        ("smooth", "units.high", 0, 2**40),
+        ("smooth", "units.first", 1, 2**40),
+        ("smooth", "units.order", 1, 2**40),
         ("learned", "units", 0, 10**6),
         ("learned", "units", 0, -5),
         ("learned", "sizes", 0, 2**40),
         ("learned", "units.centers", 0, 1e6),
+        ("learned", "units.centers", slice(0, 2), [0.9, 0.1]),
         ("learned", "units.scales", 0, 5e-324),
         ("learned", "units.relative", 0, 1e308),
         ("stated", "units.moment", slice(None), 1e30),
-        ("learned", "units.gram", slice(None), -1.0),
+        ("smooth", "units.gram", slice(None), -1.0),
+        ("learned", "visit.density", 0, -1.0),
+        ("learned", "visit.density", slice(None), 0.0),
+        ("learned", "weights", 0, np.inf),
         ("learned", "values", 0, 5e-324),
         ("learned", "values", 2, 1e30),
         ("stated", "values", 0, 0.7),

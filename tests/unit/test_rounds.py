@@ -110,6 +110,8 @@ def test_the_same_draws_for_any_number_of_jobs_and_backend():
 
 def test_a_fit_that_was_killed_goes_on_to_the_same_end(small, tmp_path, monkeypatch):
     """Killed after any round, in any chain: the same rounds, the same draws."""
+    for module in ("porbnet.posterior.diagnostics", "porbnet.estimators.trust"):
+        monkeypatch.setattr(f"{module}.ESS_PER_CHAIN", 30.0)  # for three rounds and more
     whole = fitted(n_jobs=1)
     n_rounds = []
     real = trust.Trust.judge

@@ -93,7 +93,7 @@ def _short_fit(
     sampler = sampler_of(model.sampler)
     seeds = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key).spawn(N_CHAINS)
     makers = [functools.partial(sampler.make_chain, problem, s, N_WARMUP, N_DRAWS, THIN) for s in seeds]
-    run = run_chains(makers, n_jobs=model._jobs(N_CHAINS), progress=False, cold=sampler.is_cold)
+    run = run_chains(makers, n_jobs=model._jobs(N_CHAINS), progress=False, cold=sampler.is_cold(problem))
     if run.interrupted:
         raise SamplingInterrupted("interrupted while the noise was chosen: nothing to return")
     return Posterior(problem, run.results, offset).loo()

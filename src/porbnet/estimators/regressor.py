@@ -326,7 +326,8 @@ class PoRBNetRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         makers = [functools.partial(sampler.make_chain, problem, seed, *sweeps) for seed in root.spawn(self.n_chains)]
         trust, began = Trust(problem, offset, self._described_place, asked, sweeps[0], sweeps[2]), time.monotonic()
         running: dict[str, Any] = {
-            "n_jobs": self._jobs(self.n_chains), "progress": self.progress, "cold": sampler.is_cold, "keeper": keeper,
+            "n_jobs": self._jobs(self.n_chains), "progress": self.progress, "cold": sampler.is_cold(problem),
+            "keeper": keeper,
         }  # fmt: skip
         with _held(keeper):
             if asked is None:

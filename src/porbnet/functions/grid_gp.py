@@ -1,12 +1,20 @@
 """A Gaussian process on a box in a finite, whitened form: coefficients z ~ N(0, I) give its values at knots.
 
-With a squared-exponential kernel, k(x, x') = variance · Π_d exp(-½ (x_d - x'_d)² / lengthscale_d²), and knots on a
-regular grid, the covariance of the knots is a Kronecker product. Each factor is decomposed, K_d = V_d S_d V_dᵀ, and the
-directions of negligible variance are dropped:
+The kernel is a product over the dimensions, so that the covariance of knots on a regular grid is a Kronecker product:
 
-    h(knots) = √variance · (B_1 ⊗ ... ⊗ B_D) z,      B_d = V_d S_d^½
+    h(knots) = mean + √variance · (B_1 ⊗ ... ⊗ B_D) z,      B_d B_dᵀ the covariance along dimension d
 
-which has the covariance of the process at the knots to about 1e-8 (1e-4 with fewer knots than by default).
+Squared exponential, Π_d exp(-½ (x_d - x'_d)² / lengthscale_d²): smooth curves. Each factor is decomposed, K_d = V_d S_d
+V_dᵀ, the directions of negligible variance are dropped, and B_d = V_d S_d^½ has the covariance of the process at the
+knots to about 1e-8 (1e-4 with fewer knots than by default).
+
+Exponential, Π_d exp(-|x_d - x'_d| / lengthscale_d): curves that may bend anywhere. Along a dimension it is a Markov
+chain, with a = exp(-step / lengthscale)
+
+    h_0 = z_0,      h_i = a h_(i-1) + √(1 - a²) z_i        (without mean and √variance)
+
+whence B_d, lower triangular. What lies inside a box of knots depends on what lies outside only by the knots on its
+edges (`kernels.bridge`).
 
 The law of the process may be unknown too: a log-normal variance, and a log-normal factor common to all lengthscales.
 Each is one more whitened coefficient ζ ~ N(0, 1), after the others in this order:
@@ -35,8 +43,9 @@ from porbnet.base.region import Region
 from porbnet.errors import StatementError
 from porbnet.functions.interpolation import interpolation_weights
 
-_KNOTS_PER_LENGTHSCALE = {1: 16.0, 2: 8.0, 3: 6.0}
-_FEWEST_PER_LENGTHSCALE = 4.0
+SQUARED_EXPONENTIAL, EXPONENTIAL = KERNELS = ("squared_exponential", "exponential")
+_KNOTS_PER_LENGTHSCALE = {SQUARED_EXPONENTIAL: {1: 16.0, 2: 8.0, 3: 6.0}, EXPONENTIAL: {1: 8.0, 2: 4.0, 3: 3.0}}
+_FEWEST_PER_LENGTHSCALE = {SQUARED_EXPONENTIAL: 4.0, EXPONENTIAL: 1.0}
 _MOST_KNOTS = {1: 2048, 2: 160, 3: 48}
 _DROPPED_VARIANCE = 1e-8
 _DROPPED_VARIANCE_IF_COARSE = 1e-4  # by each dimension, if there are fewer knots than by default
@@ -46,7 +55,7 @@ _STEPS = 12  # to either side of the median
 
 
 class GridGP:
-    """Squared-exponential Gaussian process with mean zero at the knots of a regular grid.
+    """Gaussian process at the knots of a regular grid.
 
     Parameters
     ----------
@@ -61,6 +70,9 @@ class GridGP:
     lengthscale_log_sd : float
         Standard deviation of the logarithm of a factor common to all lengthscales; 0 if they are known. The number of
         knots is then that of twice the shortest lengthscale there is, or of the median if that is shorter.
+    kernel : {"squared_exponential", "exponential"}
+    mean : float
+        Of the process at a point.
 
     Attributes
     ----------
@@ -77,8 +89,10 @@ class GridGP:
         lengthscale: FloatArray,
         refinement: float = 1.0,
         lengthscale_log_sd: float = 0.0,
+        kernel: str = SQUARED_EXPONENTIAL,
+        mean: float = 0.0,
     ) -> None:
-        self.region = region
+        self.region, self.kernel, self.mean = region, kernel, mean
         self._dropped = _DROPPED_VARIANCE if refinement >= 1.0 else _DROPPED_VARIANCE_IF_COARSE
         self.variance = variance.median if isinstance(variance, LogNormal) else variance
         self.variance_log_sd = variance.log_sd if isinstance(variance, LogNormal) else 0.0
@@ -97,18 +111,18 @@ class GridGP:
                 f"region={_checks.show(self.region.bounds.tolist())} has {n_dims} dimensions: "
                 "for a Gaussian process of intensity or noise there must be 1, 2 or 3"
             )
-        most = _MOST_KNOTS[n_dims]
-        fewest = width / shortest * _FEWEST_PER_LENGTHSCALE
+        most, per_lengthscale = _MOST_KNOTS[n_dims], _FEWEST_PER_LENGTHSCALE[self.kernel]
+        fewest = width / shortest * per_lengthscale
         if fewest > most - 1:
             learned = len(self.lengthscales) > 1
             raise StatementError(
                 f"lengthscale={shortest:g} of the Gaussian process"
                 f"{', the shortest that its prior allows,' if learned else ''} is too short for a region of width "
-                f"{width:g}: it must be at least {width * _FEWEST_PER_LENGTHSCALE / (most - 1):.3g}"
+                f"{width:g}: it must be at least {width * per_lengthscale / (most - 1):.3g}"
                 f"{'; raise the median or lower the factor of the prior' if learned else ''}"
             )
         # a little less, so that rounding of a whole number does not add a knot: the units of x must not matter
-        wanted = math.ceil(width / typical * _KNOTS_PER_LENGTHSCALE[n_dims] * refinement - 1e-6) + 1
+        wanted = math.ceil(width / typical * _KNOTS_PER_LENGTHSCALE[self.kernel][n_dims] * refinement - 1e-6) + 1
         if typical != shortest:
             wanted = max(wanted, math.ceil(fewest - 1e-6) + 1)
         return int(min(max(wanted, 9), most))
@@ -122,6 +136,8 @@ class GridGP:
         return [[basis[:, :n] for basis, n in zip(row, most, strict=True)] for row in bases]
 
     def _basis(self, d: int, lengthscale: float) -> FloatArray:
+        if self.kernel == EXPONENTIAL:
+            return self._along(np.eye(self.shape[d]), d, lengthscale).T
         knots = np.linspace(0.0, self.region.widths[d], self.shape[d])
         covariance = np.exp(-0.5 * ((knots[:, None] - knots[None, :]) / lengthscale) ** 2)
         with threadpool_limits(1, "blas"):  # on more cores it would differ in the last bits, and draws with it
@@ -131,6 +147,18 @@ class GridGP:
         remaining = 1.0 - np.cumsum(variances) / len(knots)
         n_kept = int(np.argmax(remaining < self._dropped)) + 1
         return np.asarray(vectors[:, :n_kept] * np.sqrt(variances[:n_kept]))
+
+    def correlation(self, d: int, lengthscale: float) -> float:
+        """Of neighbouring knots along a dimension, for the exponential kernel."""
+        return math.exp(-float(self.region.widths[d]) / (self.shape[d] - 1) / lengthscale)
+
+    def _along(self, z: FloatArray, d: int, lengthscale: float) -> FloatArray:
+        """The Markov chain of the exponential kernel along the last axis, from what drives it."""
+        a = self.correlation(d, lengthscale)
+        values, step = np.array(z, dtype=np.float64), math.sqrt(1.0 - a * a)
+        for i in range(1, values.shape[-1]):
+            values[..., i] = a * values[..., i - 1] + step * values[..., i]
+        return values
 
     def spreads(self) -> FloatArray:
         """Root mean square over the knots of what each coefficient adds to h, without √variance.
@@ -150,7 +178,7 @@ class GridGP:
     @property
     def coefficient_shape(self) -> tuple[int, ...]:
         """Number of whitened coefficients of the curve per dimension."""
-        return tuple(b.shape[1] for b in self.bases[0])
+        return self.shape if self.kernel == EXPONENTIAL else tuple(b.shape[1] for b in self.bases[0])
 
     @property
     def n_coefficients(self) -> int:
@@ -189,6 +217,10 @@ class GridGP:
         z = np.asarray(z)
         which, scales = self.which_lengthscales(z), np.sqrt(self.variances(z))
         curve = z[:, : self.n_coefficients].reshape(len(z), *self.coefficient_shape)
+        if self.kernel == EXPONENTIAL and len(self.lengthscales) == 1:  # without bases, which would be large
+            for d, lengthscale in enumerate(self.lengthscales[0]):
+                curve = np.moveaxis(self._along(np.moveaxis(curve, d + 1, -1), d, float(lengthscale)), -1, d + 1)
+            return np.asarray(self.mean + scales.reshape(-1, *(1,) * len(self.shape)) * curve)
         result = np.empty((len(z), *self.shape))
         for row in np.unique(which):
             chosen = which == row
@@ -196,7 +228,7 @@ class GridGP:
             for d, basis in enumerate(self.bases[row]):
                 along = np.einsum("...m,gm->...g", np.moveaxis(tensor, d + 1, -1), basis)
                 tensor = np.moveaxis(along, -1, d + 1)
-            result[chosen] = scales[chosen].reshape(-1, *(1,) * len(self.shape)) * tensor
+            result[chosen] = self.mean + scales[chosen].reshape(-1, *(1,) * len(self.shape)) * tensor
         return result
 
     def values_at(

@@ -16,7 +16,7 @@ from porbnet.base.distributions import Gamma, LogNormal
 from porbnet.base.parameter import INTENSITY, Parameter
 from porbnet.base.region import Region
 from porbnet.base.seeds import RandomState, generator
-from porbnet.functions.grid_gp import GridGP, lengthscale_vector
+from porbnet.functions.grid_gp import KERNELS, SQUARED_EXPONENTIAL, GridGP, lengthscale_vector
 from porbnet.intensity.base import Intensity, Piece, Relative, Units
 from porbnet.intensity.constant import Constant, gamma_nodes
 from porbnet.intensity.continuation import Continuation, Steps, edge_places
@@ -24,15 +24,16 @@ from porbnet.intensity.tabulated import Tabulated, interpolate, thinned_units
 
 _MOST_TABLED = 2_000_000  # knots held at a time
 _LARGEST_H = 150.0  # beyond which a level is as good as zero or as λ*
+_LARGEST_MEAN = 50.0
 _MOST_VARIANCE = 1e4  # of h: its sigmoid is zero, to the computer, from -745 on
 
 
 class SigmoidGP(Intensity):
-    """λ(c) = λ* · sigmoid(h(c)), with h a Gaussian process of mean zero (Adams et al. 2009).
+    """λ(c) = λ* · sigmoid(h(c)), with h a Gaussian process (Adams et al. 2009).
 
-    The process lives on a regular grid of knots (16 per lengthscale in one dimension, 8 in two, 6 in three; see
-    `functions.grid_gp`); λ is multilinear between the knots, so that its integral is exact and draws by thinning are
-    exact draws of that function.
+    The process lives on a regular grid of knots (16 per lengthscale in one dimension, 8 in two, 6 in three, half as
+    many for the exponential kernel; see `functions.grid_gp`); λ is multilinear between the knots, so that its integral
+    is exact and draws by thinning are exact draws of that function.
 
     Parameters
     ----------
@@ -49,6 +50,11 @@ class SigmoidGP(Intensity):
         all with the same `factor`, whose medians say in which ratio they stand.
     refinement : float, default 1
         Multiplies the number of knots per lengthscale.
+    kernel : {"squared_exponential", "exponential"}
+        Of h: smooth curves, or ones that may bend anywhere, and that posteriors are found for by updates of one place
+        at a time, which makes fits many times faster. A product over the inputs, if there are several.
+    mean : float, default 0
+        Of h. With 0 the typical level is half of λ*; well below 0, λ* is hardly ever reached.
 
     Examples
     --------
@@ -65,7 +71,13 @@ class SigmoidGP(Intensity):
     known = False
 
     def __init__(
-        self, upper: float | Gamma, variance: float | LogNormal, lengthscale: Any, refinement: float = 1.0
+        self,
+        upper: float | Gamma,
+        variance: float | LogNormal,
+        lengthscale: Any,
+        refinement: float = 1.0,
+        kernel: str = SQUARED_EXPONENTIAL,
+        mean: float = 0.0,
     ) -> None:
         self.upper = upper if isinstance(upper, Gamma) else _checks.positive("upper", upper)
         self.variance = variance if isinstance(variance, LogNormal) else _checks.positive("variance", variance)
@@ -75,6 +87,8 @@ class SigmoidGP(Intensity):
             raise _checks.fail("variance", variance, allowed)
         self.lengthscale = _lengthscale(lengthscale)
         self.refinement = _checks.positive("refinement", refinement)
+        self.kernel = _checks.choice("kernel", kernel, KERNELS)
+        self.mean = _checks.number("mean", mean, minimum=-_LARGEST_MEAN, largest=_LARGEST_MEAN, inclusive=True)
         self._gp: GridGP | None = None
 
     def on(self, region: Region) -> SigmoidGP:
@@ -83,10 +97,10 @@ class SigmoidGP(Intensity):
             return self
         if isinstance(self.lengthscale, np.ndarray | list):
             region.require_dims(len(self.lengthscale), "SigmoidGP lengthscale")
-        prepared = SigmoidGP(self.upper, self.variance, self.lengthscale, self.refinement)
+        prepared = SigmoidGP(self.upper, self.variance, self.lengthscale, self.refinement, self.kernel, self.mean)
         median, log_sd = _median_and_log_sd(self.lengthscale)
         lengthscales = lengthscale_vector("lengthscale", median, region.n_dims)
-        prepared._gp = GridGP(region, self.variance, lengthscales, self.refinement, log_sd)
+        prepared._gp = GridGP(region, self.variance, lengthscales, self.refinement, log_sd, self.kernel, self.mean)
         return prepared
 
     def process(self, region: Region) -> GridGP:
@@ -105,9 +119,9 @@ class SigmoidGP(Intensity):
         return self.process(region)
 
     def relative(self, region: Region, volume: float) -> Relative:
-        """sigmoid(h) at h = 0, room for any other."""
-        half = np.full(self.process(region).shape, 0.5)
-        return Relative("table", half, [np.empty(0)] * region.n_dims, 0.5, 1.0)
+        """sigmoid(h) at the mean of h, room for any other."""
+        share = float(expit(self.mean))
+        return Relative("table", np.full(self.process(region).shape, share), [np.empty(0)] * region.n_dims, share, 1.0)
 
     def level_parameter(self, region: Region) -> Parameter:
         """The upper level λ*."""
@@ -123,17 +137,25 @@ class SigmoidGP(Intensity):
     def _uppers(self, n: int, rng: np.random.Generator) -> FloatArray:
         return self.upper.sample(n, rng) if isinstance(self.upper, Gamma) else np.full(n, self.upper)
 
+    @property
+    def mean_share(self) -> float:
+        """E[sigmoid(h)] at a point: ½ if h has mean zero."""
+        if self.mean == 0.0:
+            return 0.5
+        h, weights = self._h_nodes(64)
+        return float(weights @ expit(h))
+
     def value(self, X: Any) -> FloatArray:
-        """Prior mean, ½ E[λ*] everywhere; shape (n_points,)."""
-        return Constant(0.5 * self.mean_upper).value(X)
+        """Prior mean, E[λ*] E[sigmoid(h)] everywhere; shape (n_points,)."""
+        return Constant(self.mean_share * self.mean_upper).value(X)
 
     def gradient(self, X: Any) -> FloatArray:
         """Of the prior mean: zero."""
         return Constant(1.0).gradient(X)
 
     def integral(self, region: Any) -> float:
-        """Prior mean of the integral, ½ E[λ*] times the volume."""
-        return 0.5 * self.mean_upper * Region.of(region).volume
+        """Prior mean of the integral, E[λ*] E[sigmoid(h)] times the volume."""
+        return self.mean_share * self.mean_upper * Region.of(region).volume
 
     def upper_bound(self, region: Region) -> float:
         """λ*, or the level it exceeds with probability 1e-6."""
@@ -169,14 +191,14 @@ class SigmoidGP(Intensity):
         """Quadrature of the law of h at a point: nodes and weights that add up to one."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(n)
         if not isinstance(self.variance, LogNormal):
-            return np.sqrt(self.variance) * nodes, weights / weights.sum()
+            return self.mean + np.sqrt(self.variance) * nodes, weights / weights.sum()
         # a mixture of normals: the trapezoidal rule on h = a sinh t, which has the narrow ones and the wide ones
         top = math.asinh(8.0 * math.exp(3.0 * self.variance.log_sd))
         t = np.linspace(-top, top, 2 * n + 1)
         h = math.sqrt(self.variance.median) * math.exp(-self.variance.log_sd) * np.sinh(t)
         density = self._h_mixture(lambda sd: np.exp(-0.5 * (h[:, None] / sd) ** 2) / sd)
         weights = density * np.cosh(t)
-        return np.clip(h, -_LARGEST_H, _LARGEST_H), weights / weights.sum()
+        return np.clip(self.mean + h, -_LARGEST_H, _LARGEST_H), weights / weights.sum()
 
     def _h_mixture(self, of_sd: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Mean of a function of the sd of h, evaluated for many sd along the last axis."""
@@ -202,7 +224,7 @@ class SigmoidGP(Intensity):
     def level_quantiles(self, probabilities: FloatArray) -> FloatArray:
         """Quantiles of λ at a point; with an unknown λ* by inverting P(λ ≤ t) = E_h P(λ* ≤ t / sigmoid(h))."""
         if not isinstance(self.upper, Gamma) and not isinstance(self.variance, LogNormal):
-            return np.asarray(self.upper * expit(np.sqrt(self.variance) * special.ndtri(probabilities)))
+            return np.asarray(self.upper * expit(self.mean + np.sqrt(self.variance) * special.ndtri(probabilities)))
         from scipy import optimize  # slow to import
 
         if not isinstance(self.upper, Gamma):  # the law of h is a mixture of normals
@@ -211,7 +233,7 @@ class SigmoidGP(Intensity):
                 return float(self._h_mixture(lambda sd: special.ndtr(h / sd))) - probability
 
             found = [optimize.brentq(above, -1e9, 1e9, args=(float(p),)) for p in probabilities]
-            return np.asarray(self.upper * expit(found))
+            return np.asarray(self.upper * expit(self.mean + np.array(found)))
         h, weights = self._h_nodes(128)
         shares = np.maximum(expit(h), 1e-300)
         shape, rate = self.upper.shape, self.upper.rate
@@ -233,6 +255,8 @@ class SigmoidGP(Intensity):
 
     def __repr__(self) -> str:
         finer = f", refinement={self.refinement!r}" if self.refinement != 1.0 else ""
+        finer += f", kernel={self.kernel!r}" if self.kernel != SQUARED_EXPONENTIAL else ""
+        finer += f", mean={self.mean!r}" if self.mean != 0.0 else ""
         return f"SigmoidGP(upper={self.upper!r}, variance={self.variance!r}, lengthscale={self.lengthscale!r}{finer})"
 
 

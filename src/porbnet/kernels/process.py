@@ -48,11 +48,13 @@ def first_basis(curve: Any, which: int) -> int:
 def expand(curve: Any, z: Any, table: Any) -> None:
     """Set table = h at the knots for coefficients z."""
     expand_given(curve, z, z, table)
+    for i in range(len(table)):
+        table[i] += curve.mean
 
 
 @hot
 def expand_given(curve: Any, z: Any, law: Any, table: Any) -> None:
-    """Set table = h at the knots for the curve's coefficients in z and its law's in `law`: linear in the former.
+    """Set table = h - mean at the knots for the curve's coefficients in z and its law's in `law`: linear in the former.
 
     One basis after the other, axis by axis.
     """

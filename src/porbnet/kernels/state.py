@@ -108,7 +108,9 @@ class Shape(Record):
 
 
 class Curve(Record):
-    """A Gaussian process at knots, h = √variance (B_1 ⊗ ... ⊗ B_D) z, see `functions.grid_gp`; nothing if z is empty.
+    """A Gaussian process at knots, h = mean + √variance (B_1 ⊗ ... ⊗ B_D) z, see `functions.grid_gp`.
+
+    There is none if z is empty.
 
     z : (n_whitened,) whitened coefficients, those of an unknown variance and lengthscale last
     table : (n_knots,) h, flat; cached: whoever moves z sets it
@@ -121,6 +123,8 @@ class Curve(Record):
         unknown
     log_sd : of half the logarithm of the variance, 0 if it is known
     step : from one lengthscale to the next, in its coefficient
+    mean, sd : its mean, and √variance (or that of its median)
+    correlations : (n_dims,) of neighbouring knots along each dimension, if the kernel is exponential; else none
 
     Work space, which lives no longer than one update:
 
@@ -142,6 +146,9 @@ class Curve(Record):
     spreads: FloatArray
     log_sd: float
     step: float
+    mean: float
+    sd: float
+    correlations: FloatArray
     buffers: FloatArray
     trial_z: FloatArray
     trial_table: FloatArray

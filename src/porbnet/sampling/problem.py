@@ -106,14 +106,14 @@ class ComponentSetting:
             high=np.array(self.widths, dtype=np.float64),
         )
 
-    def record(self, room: int) -> Component:
-        """A component of a chain's own, with room for so many marked points."""
+    def record(self, room: int, expands: bool = True) -> Component:
+        """A component of a chain's own, with room for so many marked points; bases of its curve only if it expands."""
         return Component(
             x=self.x,
             sorted=int(self.is_sorted),
             shape=self.shape(),
             trial=self.shape(),
-            curve=empty_curve() if self.process is None else curve_record(self.process, self.scaling),
+            curve=empty_curve() if self.process is None else curve_record(self.process, self.scaling, expands),
             s0=self.s0,
             weight_factor=self.weight_factor,
             amplitude=self.amplitude,

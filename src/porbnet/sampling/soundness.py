@@ -34,6 +34,7 @@ _LEAST_RELATIVE = 1e-300  # intensity over its upper level
 _LEAST_ACCEPTED = 1e-8  # share of places drawn uniformly that an intensity accepts: a search for one must end
 _MOST_SWEEPS = 10**12
 _MOST_PLACES = 30  # at which a noise curve is looked at
+_MOST_DENSITY = 1e7  # units, of the table by which windows are laid
 _SLACK = 1e-9  # of the box's edges
 _CLOSE = 1e-6  # of what follows from something else
 _GRAM = 0.01  # of the Gram matrix, whose diagonal may have been raised
@@ -309,9 +310,12 @@ def _check_units(saved: Snapshot, problem: Problem) -> None:
     for i, setting in enumerate(problem.components):
         mine = saved["units.centers"][:n][owner[:n] == i]
         _in_box("units.centers", mine[:, : len(setting.x)], setting.widths)
-    low, high = saved["units.low"], saved["units.high"]
-    if np.any((low < 0) | (high < low) | (high > problem.n_points)):
-        raise ValueError("units.low or units.high lies outside the observations")
+    if "units.low" in saved:
+        low, high = saved["units.low"], saved["units.high"]
+        if np.any((low < 0) | (high < low) | (high > problem.n_points)):
+            raise ValueError("units.low or units.high lies outside the observations")
+    else:
+        _check_windows(saved, n)
     for name in ("order", "first"):
         places = saved.get(f"units.{name}", np.zeros(0, np.int64))[: n + 1]
         if np.any((places < 0) | (places > n)) or (name == "first" and np.any(places > np.arange(len(places)))):
@@ -320,6 +324,15 @@ def _check_units(saved: Snapshot, problem: Problem) -> None:
             raise ValueError("units.order has a place twice")
     if "units.columns" in saved:
         _check_columns(saved, problem, n)
+
+
+def _check_windows(saved: Snapshot, n: int) -> None:
+    """Units from left to right, and the table by which windows are laid."""
+    if np.any(np.diff(saved["units.centers"][:n, 0]) < 0.0):
+        raise ValueError("units.centers do not stand from left to right")
+    density = saved["visit.density"]
+    if np.any(density < 0.0) or not 0.0 < density.sum() < _MOST_DENSITY:
+        raise ValueError("visit.density is no table of how many units there are near each knot")
 
 
 def _check_columns(saved: Snapshot, problem: Problem, n: int) -> None:

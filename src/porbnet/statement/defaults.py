@@ -35,6 +35,7 @@ from porbnet.base.checks import FloatArray
 from porbnet.base.distributions import LogNormal
 from porbnet.base.region import Region
 from porbnet.errors import StatementError, StatementWarning
+from porbnet.functions.grid_gp import EXPONENTIAL
 from porbnet.intensity import Gamma, Intensity, SigmoidGP, UnknownConstant
 from porbnet.likelihood import registered
 from porbnet.statement.first_guess import Guess, guess, looked_at
@@ -58,8 +59,10 @@ LEAST_LEFT = 1e-3  # of the spread of y, that a line may leave
 SLOPE = math.sqrt(12.0)  # sd of a slope, times range over spread of y
 LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
-COARSE = 0.5  # of the knots that a curve over several inputs has by default: 4 per lengthscale for two, 3 for three
-CURVE_VARIANCE, CURVE_SHARE = 6.0, {1: 0.2, 2: 0.2, 3: 0.35}  # of h: variance, lengthscale over the range by inputs
+CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.3  # of h: variance, lengthscale over the range
+KNOTS_PER_LENGTHSCALE = 3.0  # of a curve, per typical lengthscale of the function
+KNOTS = {1: (30.0, 400.0), 2: (10.0, 24.0), 3: (6.0, 10.0)}  # along the range, by inputs: fewest, most
+KNOTS_PER_CURVE = {1: 8.0, 2: 4.0, 3: 3.0}  # per lengthscale of h, if nothing is said
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,7 @@ def default_prior(
             stated = UnknownConstant.about(level, LEVEL_FACTOR)
         else:
             upper = Gamma(UPPER_SHAPE, UPPER_SHAPE / (UPPER_FACTOR * level))
-            stated = SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE[n_dims] * scales.range, COARSE if n_dims > 1 else 1.0)
+            stated = _curve(upper, scales, typical)
     prior = Prior(
         stated,
         _learned("amplitude", amplitude, amplitudes),
@@ -181,6 +184,15 @@ def default_prior(
         trend=slope_sd,
     )
     return prior, offset
+
+
+def _curve(upper: Gamma, scales: Scales, typical: FloatArray) -> SigmoidGP:
+    """The learned intensity, with a knot every so many typical lengthscales, but not too many or too few."""
+    n_dims = len(typical)
+    least, most = KNOTS[n_dims]
+    knots = float(np.clip(np.max(scales.range / typical) * KNOTS_PER_LENGTHSCALE, least, most))  # along the range
+    refinement = float(f"{knots * CURVE_SHARE / KNOTS_PER_CURVE[n_dims]:.3g}")
+    return SigmoidGP(upper, CURVE_VARIANCE, CURVE_SHARE * scales.range, refinement, EXPONENTIAL)
 
 
 def _noise(noise: Any, scales: Scales) -> Any:

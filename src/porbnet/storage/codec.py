@@ -19,6 +19,7 @@ from porbnet.base import checks as _checks
 from porbnet.base.distributions import Gamma, InverseGamma, LogNormal
 from porbnet.base.region import Region
 from porbnet.errors import ModelFileError, PorbnetError, StatementError
+from porbnet.functions.grid_gp import SQUARED_EXPONENTIAL
 from porbnet.intensity import Constant, Intensity, Piecewise, SigmoidGP, Tabulated, UnknownConstant
 from porbnet.intensity.tabulated import tabulate
 from porbnet.likelihood import Likelihood, registered
@@ -97,7 +98,11 @@ def _intensity(value: Intensity, arrays: Arrays, region: Region | None) -> dict[
     if isinstance(value, Tabulated):
         return _typed(value, arrays, region=value.region.bounds.tolist(), values=value.values)
     if isinstance(value, SigmoidGP):
-        parts = {name: getattr(value, name) for name in ("upper", "variance", "lengthscale", "refinement")}
+        parts = {name: getattr(value, name) for name in _MAKERS["SigmoidGP"][1]}
+        if value.kernel != SQUARED_EXPONENTIAL:
+            parts["kernel"] = value.kernel
+        if value.mean != 0.0:
+            parts["mean"] = value.mean
         return _typed(value, arrays, **parts)
     raise StatementError(f"lengthscale={_checks.show(value)} cannot be saved: porbnet's own intensities can")
 
@@ -151,6 +156,7 @@ _MAKERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "Tabulated": (Tabulated, ("region", "values")),
     "SigmoidGP": (SigmoidGP, ("upper", "variance", "lengthscale", "refinement")),
 }
+_OPTIONAL = {"SigmoidGP": {"kernel", "mean"}}  # parts that older files do not have
 
 
 def decode(value: Any, arrays: Arrays) -> Any:
@@ -172,7 +178,7 @@ def decode(value: Any, arrays: Arrays) -> Any:
     if not isinstance(kind, str) or kind not in makers:
         raise ModelFileError(f"its header states a {str(kind)[:40]!r}, which porbnet does not know")
     make, names = makers[kind]
-    if set(parts) != set(names):
+    if set(parts) - _OPTIONAL.get(kind, set()) != set(names):
         raise ModelFileError(f"its header states a {kind} with other parts than {', '.join(names)}")
     return guarded(kind, lambda: make(**{k: decode(v, arrays) for k, v in parts.items()}))
 

@@ -20,7 +20,7 @@ from porbnet.estimators.noise_choice import noise_sentences
 from porbnet.posterior.diagnostics import Diagnostics, Effort, diagnose
 from porbnet.posterior.posterior import Posterior
 from porbnet.posterior.reweighing import reweighed, warn_of_weights
-from porbnet.sampling.collapsed.chain import CollapsedChain
+from porbnet.sampling.collapsed.lean_chain import LeanChain
 from porbnet.sampling.collapsed.warm_start import begin_where
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.driver import ChainResult, common_length
@@ -83,7 +83,7 @@ class LiveFit:
         self.phase, self.error, self.continued = "preparing", "", False
         self.diagnostics: Diagnostics | None = None
         self.frames, self.publishing, self.spent, self._began = 0, 0.0, 0.0, 0.0
-        self._chains: list[CollapsedChain] = []
+        self._chains: list[LeanChain] = []
         self._new: list[list[ChainDraws]] = [[] for _ in range(running.n_chains)]
         self._now: list[FloatArray | None] = [None] * running.n_chains
         self._cpu = [0.0] * running.n_chains
@@ -296,7 +296,7 @@ class LiveFit:
         self._to("done" if done else "stopped" if self._stop.is_set() else "out of time")
 
 
-def _standing(chain: CollapsedChain, places: FloatArray, offset: float) -> FloatArray:
+def _standing(chain: LeanChain, places: FloatArray, offset: float) -> FloatArray:
     """Values of f at places for the units and mean weights at which a chain stands."""
     from porbnet.functions.network import Networks, Trend
 

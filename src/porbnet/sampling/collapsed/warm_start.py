@@ -6,18 +6,15 @@ chain has a meaning for this one is taken over, in the units of the data, and al
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.special import expit
 
 from porbnet.intensity.tabulated import interpolate
-from porbnet.sampling.collapsed.chain import CollapsedChain, Sizes
-from porbnet.sampling.collapsed.sweep import ANEW
+from porbnet.sampling.collapsed.lean_chain import LeanChain
 from porbnet.statement.moments import scale_of
 
 
-def begin_where(chain: CollapsedChain, other: CollapsedChain) -> bool:
+def begin_where(chain: LeanChain, other: LeanChain) -> bool:
     """Put a chain that has made no sweep where another stands; returns whether there was anything to take over.
 
     Parameters what are unknown to both, the curve of the lengthscale if both have one on knots alike, the units that
@@ -33,11 +30,11 @@ def begin_where(chain: CollapsedChain, other: CollapsedChain) -> bool:
     _take_units(chain, other)
     if chain.state.tuning.steps.shape == other.state.tuning.steps.shape:
         chain.state.tuning.steps[:] = other.state.tuning.steps
-    chain._call(ANEW)
+    chain.begin_anew()
     return True
 
 
-def _take_parameters(chain: CollapsedChain, other: CollapsedChain) -> None:
+def _take_parameters(chain: LeanChain, other: LeanChain) -> None:
     theirs = {p.name: i for i, p in enumerate(other.problem.parameters)}
     for i, parameter in enumerate(chain.problem.parameters):
         j = theirs.get(parameter.name)
@@ -50,7 +47,7 @@ def _take_parameters(chain: CollapsedChain, other: CollapsedChain) -> None:
             chain.state.values[i] = value
 
 
-def _take_curve(chain: CollapsedChain, other: CollapsedChain) -> None:
+def _take_curve(chain: LeanChain, other: LeanChain) -> None:
     component, setting = chain.state.components[0], chain.problem.components[0]
     z, theirs = component.curve.z, other.state.components[0].curve.z
     if setting.process is None or len(z) == 0 or z.shape != theirs.shape:
@@ -61,17 +58,14 @@ def _take_curve(chain: CollapsedChain, other: CollapsedChain) -> None:
     component.shape.integral = float(component.curve.area @ component.shape.values)
 
 
-def _take_units(chain: CollapsedChain, other: CollapsedChain) -> None:
+def _take_units(chain: LeanChain, other: LeanChain) -> None:
     problem, setting = chain.problem, chain.problem.components[0]
     standing = other.state.units
     centers = problem.scaling.inputs(other.problem.scaling.centers(standing.centers[: standing.n]))
     centers = centers[np.all((centers >= 0.0) & (centers <= setting.widths), axis=1)]
     centers = centers[np.argsort(centers[:, 0], kind="stable")]
-    n, sizes = len(centers), chain.sizes
-    need = n + chain.plan.n_birth_death + 2 + (n // 8 + 128 if sizes.packed else 0)
-    if need >= sizes.units:
-        sizes = sizes.larger(Sizes.of(3 * need // 2, bool(sizes.packed), sizes.marks, problem.most_dims))
-        chain._resize(replace(sizes))
+    n = len(centers)
+    chain.make_room_for(n)
     relative = _relative(chain, centers)
     units, level = chain.state.units, float(chain.state.values[setting.level])
     units.n = n
@@ -81,7 +75,7 @@ def _take_units(chain: CollapsedChain, other: CollapsedChain) -> None:
     units.scales[:n] = scale_of(level * relative, setting.s0, problem.most_dims)
 
 
-def _relative(chain: CollapsedChain, centers: np.ndarray) -> np.ndarray:
+def _relative(chain: LeanChain, centers: np.ndarray) -> np.ndarray:
     """The intensity over its level at centers, by the chain's own table."""
     setting, shape = chain.problem.components[0], chain.state.components[0].shape
     if setting.relative.kind == "constant":
