@@ -227,10 +227,10 @@ MUTANTS = {
     ),
     "an ellipse that forgets the curve on a window's edges": Mutant(
         WINDOW_CURVE,
-        "    draw_deviations(curve, visit.first,",
+        "    draw_deviations(curve, visit.box,",
         "    if SWITCH:\n        for i in range(len(visit.rest)):\n"
         "            visit.rest[i] = curve.table[i] - curve.mean\n"
-        "    draw_deviations(curve, visit.first,",
+        "    draw_deviations(curve, visit.box,",
         units="state.units",
     ),
     "a shear of level and curve without its Jacobian": Mutant(

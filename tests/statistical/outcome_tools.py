@@ -59,12 +59,18 @@ def reference(prior, log_likelihood, seed, n=400_000):
     return found
 
 
-def chains(prior, y, seed, *, X=X, counts=None, beside=None, n_chains=4, n_warmup=300, n_draws=4000, thin=2):
-    """The posterior by chains."""
+def chains(
+    prior, y, seed, *, X=X, counts=None, beside=None, n_chains=4, n_warmup=300, n_draws=4000, thin=2,
+    chain_type=CollapsedChain, prepare=None,
+):  # fmt: skip
+    """The posterior by chains; `prepare` may change a chain before it runs."""
     problem = Problem.of(prior, X, np.asarray(y, dtype=float), None, counts, beside=beside)
     results = []
     for child in np.random.SeedSequence(seed).spawn(n_chains):
-        results.append(finish(CollapsedChain(problem, child, n_warmup, n_draws, thin)))
+        chain = chain_type(problem, child, n_warmup, n_draws, thin)
+        if prepare is not None:
+            prepare(chain)
+        results.append(finish(chain))
     posterior = Posterior(problem, results, prior.likelihood.middle)
     return posterior if prior.likelihood.integrates else reweighed(posterior)
 

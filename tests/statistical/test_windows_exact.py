@@ -7,8 +7,10 @@ a number leaves 4 standard errors with probability 6.3e-5, some number of a case
 """
 
 import numpy as np
+import outcome_tools
 import pytest
 import test_collapsed_joint as joint
+import test_outcomes_exact as outcomes
 from collapsed_tools import LIMIT, estimate_mean, sample, worst, z_scores
 from scipy import stats
 from test_curves_exact import CurveReference, chain_estimates, comparable, observations, stated
@@ -109,6 +111,24 @@ def test_no_data_gives_the_prior(n_dims, seed):
     assert abs(counts.value - prior.expected_units) < LIMIT * counts.error
     thinned = posterior.parameter("level")[::40]
     assert stats.kstest(thinned, stats.gamma(curve.upper.shape, scale=1.0 / curve.upper.rate).cdf).pvalue > 1e-4
+
+
+OUTCOMES = ("labels", "counts", "outputs within limits", "Poisson")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=pytest.mark.slow if c in OUTCOMES[2:] else ()) for c in OUTCOMES]
+)
+def test_outcomes_by_windows_and_as_a_whole(case, seed):
+    """Two samplers, one posterior: the other one is held against importance sampling in test_outcomes_exact.py."""
+    likelihood, y, _, beside = outcomes.CASES[case]
+    prior = Prior(CURVE, LogNormal(1.5, 1.6), region=(-0.3, 1.9), bias=0.8, noise=likelihood, units_per_lengthscale=1.2)
+    found = [
+        outcome_tools.estimates(outcome_tools.chains(prior, y, seed + i, **beside, **kind))
+        for i, kind in enumerate(({"chain_type": WindowChain, "prepare": windowed(**NARROW)}, {}))
+    ]
+    key, z = worst(z_scores(*found))
+    assert abs(z) < LIMIT, (key, z)
 
 
 # Geweke's test and calibration, by the tools of test_collapsed_joint.py
