@@ -2,10 +2,11 @@
 
 The region grows with the number of units, about one unit per lengthscale and three rows per unit, so that every unit
 overlaps with as many others whatever their number. One chain on one core, after a short warm-up; the intensity is
-known, or a learned curve over the whole region. The slope is that of log time against log units.
+known, or a learned curve over the whole region. The slope is that of log time against log units. Known intensities are
+sampled in blocks, curves in windows; beside them stands the sampler with one block, on the same problem.
 
     python benchmarks/units.py                    the slopes, one and two inputs; some minutes
-    python benchmarks/units.py --beside           effective draws per CPU second, with blocks and without, in turns
+    python benchmarks/units.py --beside           effective draws per CPU second beside those of one block, in turns
     python benchmarks/units.py --quick            a tenth of the sizes
 """
 
@@ -21,10 +22,13 @@ from arviz_stats.base import array_stats
 
 import porbnet.sampling.collapsed.chain as chains
 from porbnet import LogNormal, Prior
+from porbnet.functions.grid_gp import EXPONENTIAL
 from porbnet.intensity import Gamma, SigmoidGP
 from porbnet.posterior.posterior import Posterior
 from porbnet.sampling.driver import ChainResult
 from porbnet.sampling.problem import Problem
+from porbnet.sampling.samplers import collapsed_chain
+from porbnet.statement.defaults import KNOTS, KNOTS_PER_CURVE, KNOTS_PER_LENGTHSCALE
 
 SIZES = {1: (50, 100, 200, 500, 1000, 2000, 5000), 2: (50, 100, 200, 500, 1000)}
 MOST_SLOPE = {1: 1.1, 2: 1.3}
@@ -32,6 +36,7 @@ BESIDE = (
     (1, False, 50),
     (1, False, 100),
     (1, False, 200),
+    (1, True, 50),
     (1, True, 100),
     (1, True, 200),
     (2, False, 100),
@@ -44,7 +49,11 @@ def problem(n_dims: int, n_units: int, learned: bool) -> Problem:
     rng, side = np.random.default_rng(0), n_units ** (1.0 / n_dims)
     X = rng.uniform(0.0, side, (3 * n_units, n_dims))
     y = np.sin(X.sum(axis=1)) + 0.3 * rng.standard_normal(len(X))
-    lengthscale = SigmoidGP(Gamma(4.0, 2.0), variance=1.0, lengthscale=0.2 * side) if learned else 1.0
+    lengthscale: SigmoidGP | float = 1.0
+    if learned:  # as many knots as by default
+        knots = float(np.clip(KNOTS_PER_LENGTHSCALE * side, *KNOTS[n_dims]))
+        refinement = knots * 0.2 / KNOTS_PER_CURVE[n_dims]
+        lengthscale = SigmoidGP(Gamma(4.0, 2.0), 1.0, 0.2 * side, refinement=refinement, kernel=EXPONENTIAL)
     stated = {"amplitude": LogNormal(1.0, 2.0), "noise": LogNormal(0.3, 2.0), "bias": 1.0, "units_per_lengthscale": 1.0}
     return Problem.of(Prior(lengthscale, region=[(0.0, side)] * n_dims, **stated), X, y)
 
@@ -60,7 +69,7 @@ DEFAULT = (chains.MOST_SQUARE, chains.MOST_SQUARE_BEYOND)
 
 def milliseconds(n_dims: int, n_units: int, learned: bool) -> tuple[float, int]:
     """CPU milliseconds a sweep of a chain with the defaults, every fourth sweep stored; and its units."""
-    chain = chains.CollapsedChain(problem(n_dims, n_units, learned), np.random.SeedSequence(1), 60, 10**6, 4)
+    chain = collapsed_chain(problem(n_dims, n_units, learned), np.random.SeedSequence(1), 60, 10**6, 4)
     chain.advance(60)
     start, made = time.process_time(), 0
     while made < 40 or time.process_time() - start < 2.0:
@@ -82,10 +91,11 @@ def slopes(quick: bool) -> None:
 
 def effective(n_dims: int, n_units: int, learned: bool, with_blocks: bool, seconds: float) -> dict[str, float]:
     """Effective draws per CPU second of f (median over places), K, noise, and with a curve the lengthscale."""
-    blocks(with_blocks)
+    blocks(None if learned and with_blocks else with_blocks)
     stated, results, spent = problem(n_dims, n_units, learned), [], 0.0
     for seed in np.random.SeedSequence(3).spawn(2):
-        chain = chains.CollapsedChain(stated, seed, 300, 10**6, 4)
+        make = collapsed_chain if with_blocks else chains.CollapsedChain
+        chain = make(stated, seed, 300, 10**6, 4)
         chain.advance(300)
         start = time.process_time()
         while time.process_time() - start < seconds:
@@ -107,7 +117,7 @@ def effective(n_dims: int, n_units: int, learned: bool, with_blocks: bool, secon
 
 
 def beside(seconds: float) -> None:
-    print("\neffective draws per CPU second, with blocks / without (ratio)")
+    print("\neffective draws per CPU second, in blocks or windows / in one block (ratio)")
     for n_dims, learned, n_units in BESIDE:
         effective(n_dims, n_units, learned, True, 0.1)
         on, off = (effective(n_dims, n_units, learned, w, seconds) for w in (True, False))

@@ -195,10 +195,10 @@ MUTANTS = {
         "            weights[visit.neighbours[i] + 1] = vector[i]\n",
         "            weights[visit.neighbours[i] + 1] = weights[visit.neighbours[i] + 1] if SWITCH else vector[i]\n",
     ),
-    "a window that forgets what was outside it": Mutant(
+    "a window that forgets what its neighbours are of f": Mutant(
         VISIT,
-        "    copy(visit.residual, outputs, len(rows.y))\n",
-        "    copy(rows.y if SWITCH else visit.residual, outputs, len(rows.y))\n",
+        "        add_column(units, visit.neighbours[j], sign * weights",
+        "        add_column(units, visit.neighbours[j], (0.0 if SWITCH else sign) * weights",
     ),
     "a curve in a window without Σ log λ": Mutant(
         WINDOW_CURVE,

@@ -65,7 +65,7 @@ WHERE_OF_WINDOWS = {
     "a death in a window by the ratio of one unit more": "many births",
     "a move in a window without the ratio of intensities": "many moves",
     "stale weights around a window": "all updates, narrow",
-    "a window that forgets what was outside it": "weights held",
+    "a window that forgets what its neighbours are of f": "all updates, narrow",
     "a curve in a window without Σ log λ": "alone",
     "a curve in a window without ∫λ": "alone",
     "a curve with units in a window without silent points": "with units",

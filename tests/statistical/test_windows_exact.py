@@ -33,7 +33,8 @@ LEARNED_CURVE = bent(Gamma(3.0, 1.2), 2.0, 0.9)
 NOISE = LogNormal(0.5, 1.8)
 BIRTHS = 30
 ALL, ALONE, WITH_UNITS, WITH_PLACES = (Plan(BIRTHS, 20, *n) for n in ((1, 1, 1), (2, 0, 0), (0, 2, 0), (0, 0, 3)))
-WIDE, NARROW, SHUT = {}, {"size": 0.1, "most_open": 1}, {"size": 0.1, "most_open": 0}
+WIDE, NARROW, SHUT = {}, {"size": 0.1, "most_open": 1}, {"size": 0.1, "most_open": 0, "open_bias": 0}
+MANY = NARROW | {"most_together": 0.0}
 
 
 CASES = {
@@ -53,7 +54,7 @@ CASES = {
 AT_LENGTH = ("all updates", "many births", "many moves", "weights held", "mean below zero", "noise curve")  # slow
 
 
-def windowed(size=1.0, most_open=None):
+def windowed(**settings):
     """What sets the windows of a chain, whatever room it is given later."""
 
     def prepare(chain):
@@ -61,12 +62,12 @@ def windowed(size=1.0, most_open=None):
 
         def settled(expected):
             visit = ordinary(expected)
-            visit.size = size
-            visit.most_open = visit.most_open if most_open is None else most_open
+            for name, value in settings.items():
+                setattr(visit, name, value)
             return visit
 
-        chain.visit.size = size
-        chain.visit.most_open = chain.visit.most_open if most_open is None else most_open
+        for name, value in settings.items():
+            setattr(chain.visit, name, value)
         chain._visit = settled
 
     return prepare
@@ -79,8 +80,8 @@ def test_importance_sampling(case, seed):
     X, y, X_new = observations(rng)
     exact = CurveReference(prior, X, y, X_new, rng, n=200_000)
     posterior = sample(
-        prior, X, y, seed, n_warmup=500, n_draws=4000, thin=3, plan=plan, chain_type=WindowChain,
-        prepare=windowed(**windows),
+        prior, X, y, seed, n_warmup=500, n_draws=4000, thin=12 if windows is SHUT else 3,  # chains creep if all is held
+        plan=plan, chain_type=WindowChain, prepare=windowed(**windows),
     )  # fmt: skip
     found = chain_estimates(posterior, X_new)
     keys = [k for k in found if not (k[0] == "log p" and isinstance(prior.noise, RobustNoise))]
@@ -88,15 +89,17 @@ def test_importance_sampling(case, seed):
     assert abs(z) < LIMIT, (key, z)
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
-def test_no_data_gives_the_prior(n_dims, seed):
+@pytest.mark.parametrize(
+    ("n_dims", "windows"), [(1, NARROW), (2, NARROW), (2, MANY), pytest.param(3, WIDE, marks=pytest.mark.slow)]
+)
+def test_no_data_gives_the_prior(n_dims, windows, seed):
     """Width, λ at two places and λ*; false-alarm rate 1e-4 for λ*, 6.3e-5 for each of the 8 other numbers."""
     curve = bent(Gamma(6.0, 6.0 / 4.0 * 2.0 ** (n_dims - 1)), 2.0, 1.5)
     prior = Prior(curve, 1.0, region=[(0.0, 2.0)] * n_dims, bias=0.5, noise=0.3, units_per_lengthscale=1.0)
     plan = Plan(BIRTHS, 20, 1, 1, 1 if n_dims == 1 else 0)
     posterior = sample(
         prior, np.zeros((0, n_dims)), np.zeros(0), seed, n_draws=3000, thin=3, plan=plan, chain_type=WindowChain,
-        prepare=windowed(**(NARROW if n_dims < 3 else WIDE)),  # with three inputs small windows take too long
+        prepare=windowed(**windows),  # with three inputs small windows take too long
     )  # fmt: skip
     places, rng = np.array([[0.7] * n_dims, [1.4] + [0.2] * (n_dims - 1)]), np.random.default_rng(seed)
     tables = np.array([curve.draw(prior.region, rng).value(places) for _ in range(4000)])
@@ -151,16 +154,38 @@ JOINT = {
 class Narrow(WindowChain):
     """Small windows, one open neighbour."""
 
+    settings = NARROW
+
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
-        windowed(**NARROW)(self)
+        windowed(**self.settings)(self)
+
+
+class Many(Narrow):
+    """As with many units over several inputs."""
+
+    settings = MANY
+
+
+def use(chain_type, monkeypatch):
+    monkeypatch.setattr(joint, "CollapsedChain", chain_type)
+    monkeypatch.setattr(joint, "AT_LENGTH", JOINT)
+    monkeypatch.setattr(joint, "sample", lambda *a, **named: sample(*a, chain_type=chain_type, **named))
 
 
 @pytest.fixture
 def in_windows(monkeypatch):
-    monkeypatch.setattr(joint, "CollapsedChain", Narrow)
-    monkeypatch.setattr(joint, "AT_LENGTH", JOINT)
-    monkeypatch.setattr(joint, "sample", lambda *a, **named: sample(*a, chain_type=Narrow, **named))
+    use(Narrow, monkeypatch)
+
+
+@pytest.mark.slow
+def test_many_units_over_several_inputs(seed, monkeypatch):
+    """Geweke's test, in which all weights are drawn jointly after each sweep; calibration, in which every eighth."""
+    use(Many, monkeypatch)
+    key, z = worst(joint.geweke("windows, 2-D", 40_000, 15_000, seed))
+    assert abs(z) < LIMIT, (key, z)
+    p = joint.p_values(joint.ranks("windows, 2-D", 300, seed), 10)
+    assert min(p.values()) > 1e-4, p
 
 
 @pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.slow if "var" in k else ()) for k in JOINT])

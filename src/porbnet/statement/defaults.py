@@ -61,7 +61,7 @@ LEARNED = ("learned", "constant")
 UPPER_SHAPE, UPPER_FACTOR = 4.0, 1.5  # Gamma prior of λ*: shape, mean over the typical level
 CURVE_VARIANCE, CURVE_SHARE = 6.0, 0.3  # of h: variance, lengthscale over the range
 KNOTS_PER_LENGTHSCALE = 3.0  # of a curve, per typical lengthscale of the function
-KNOTS = {1: (30.0, 400.0), 2: (10.0, 24.0), 3: (6.0, 10.0)}  # along the range, by inputs: fewest, most
+KNOTS = {1: (30.0, 1600.0), 2: (10.0, 24.0), 3: (6.0, 10.0)}  # along the range, by inputs: fewest, most
 KNOTS_PER_CURVE = {1: 8.0, 2: 4.0, 3: 3.0}  # per lengthscale of h, if nothing is said
 
 

@@ -49,7 +49,7 @@ from porbnet.sampling.collapsed.curve import ARC_FACTOR, CENTERED, LOG_ARCS, MAR
 from porbnet.sampling.collapsed.state import STEP_ARC, STEP_CUTS, STEP_LEVEL_JUMP
 
 JOINT = 8  # sweeps from one joint draw of all weights to the next, unless one is stored before
-JUMP, NOISE_SLICE, AMPLITUDE, CURVE = 4, 6, 7, 8  # places of kinds
+JUMP, NOISE_SLICE, CURVE = 4, 6, 8  # places of kinds
 _SLICE = 3.0  # width of a slice's interval on the log scale, over the conditional's sd
 _ALL = 1e300
 
@@ -67,10 +67,12 @@ def joint_weights(state: Any, blocks: Any, rng: Any) -> None:
 
 
 @inner
-def parameters_given_weights(state: Any, blocks: Any, rng: Any) -> None:
-    """Bias, slopes, noise and amplitude; `blocks.residual` must be current, and is left so."""
-    rows, values, units = state.rows, state.values, state.units
-    component, residual, weights = state.components[0], blocks.residual, blocks.weights
+def parameters_given_weights(state: Any, weights: Any, residual: Any, kind: int, rng: Any) -> None:
+    """Bias, slopes, noise and amplitude; `residual`, what these weights leave, must be current, and is left so.
+
+    kind : place of the noise among kinds; the amplitude is the next one
+    """
+    rows, values, units, component = state.rows, state.values, state.units, state.components[0]
     precision = 1.0 / (values[NOISE] * values[NOISE])
     if rows.has_bias == 1:
         along, size = 0.0, 0.0
@@ -87,11 +89,11 @@ def parameters_given_weights(state: Any, blocks: Any, rng: Any) -> None:
     square = 0.0
     for i in range(len(rows.y)):
         square += residual[i] * residual[i] + rows.within[i] * rows.root[i] * rows.root[i]
-    tally(state, NOISE_SLICE, scale_given(state, NOISE, rows.count, square, rng))
+    tally(state, kind, scale_given(state, NOISE, rows.count, square, rng))
     square = 0.0
     for k in range(units.n):
         square += weights[k + 1] * weights[k + 1] / component.weight_factor
-    tally(state, AMPLITUDE, scale_given(state, component.amplitude, units.n, square, rng))
+    tally(state, kind + 1, scale_given(state, component.amplitude, units.n, square, rng))
 
 
 @inner
@@ -331,7 +333,7 @@ def level_in_box(state: Any, block: Any, blocks: Any, rng: Any) -> int:
 def local_moves(state: Any, block: Any, blocks: Any, rng: Any) -> None:
     """All parameters and the curve, after births, deaths and moves in blocks."""
     component = state.components[0]
-    parameters_given_weights(state, blocks, rng)
+    parameters_given_weights(state, blocks.weights, blocks.residual, NOISE_SLICE, rng)
     if is_unknown(state.laws, component.level):
         tally(state, JUMP, level_in_box(state, block, blocks, rng))
     if len(component.curve.z) > 0:

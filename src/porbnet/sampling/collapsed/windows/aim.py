@@ -17,8 +17,8 @@ from porbnet.kernels.random import uniform
 from porbnet.kernels.vectors import larger, smaller
 
 FEWEST, MOST = 2.0, 10.0  # units expected in a window
-PER_VISIT = 3.0  # units per visit of a sweep
-FEWEST_VISITS = 4
+PER_VISIT = 6.0  # units per visit of a sweep
+FEWEST_VISITS = 2
 LEAST_SHARE = 0.05  # of the units, that are thought to be spread evenly
 SPREAD_EVENLY = 0.5  # of the knots that are chosen at random among all
 

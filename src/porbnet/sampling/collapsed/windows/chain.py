@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +17,22 @@ from porbnet.sampling.collapsed.windows.sweep import ANEW, KINDS, START, run_win
 from porbnet.sampling.problem import Problem
 from porbnet.sampling.stored import Stored, storage
 
+MOST_EXPECTED_INSIDE = MOST_INSIDE / 3.0  # units of the smallest windows, whose number varies
 _PER_UNIT = ("owner", "centers", "relative", "scales")
 
 
 def goes_by_windows(problem: Problem) -> bool:
-    """Whether windows are for this problem: one component, whose curve has the exponential kernel with a known law."""
+    """Whether windows are for this problem: one component, whose curve has the exponential kernel with a known law.
+
+    The smallest window, around one knot, must not be too large for the units that are expected in it.
+    """
     if len(problem.components) != 1:
         return False
-    process = problem.components[0].process
-    return process is not None and process.kernel == EXPONENTIAL and process.n_unknown == 0
+    process, expected = problem.components[0].process, problem.components[0].expected
+    if process is None or process.kernel != EXPONENTIAL or process.n_unknown > 0:
+        return False
+    smallest = math.prod(min(2.0 / (n - 1), 1.0) for n in process.shape)
+    return expected * smallest <= MOST_EXPECTED_INSIDE
 
 
 def window_plan(problem: Problem) -> Plan:
@@ -72,7 +80,8 @@ class WindowChain(LeanChain):
             self._call(START)
 
     def _visit(self, expected: float) -> Visit:
-        return empty_visit(self.sizes.units, self.lean.n_points, self.state.components[0].shape.sizes, expected)
+        rows, sizes = self.state.rows, self.state.components[0].shape.sizes
+        return empty_visit(self.sizes.units, self.lean.n_points, sizes, expected, rows.has_bias == 1)
 
     def _sizes_for(self, n: int, marks: int) -> Sizes:
         return Sizes.of(3 * (n + n // 2 + MOST_INSIDE) // 2 + 64, True, marks, self.problem.most_dims)

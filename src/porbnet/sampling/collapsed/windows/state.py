@@ -14,6 +14,8 @@ from porbnet.kernels.state import IntArray
 from porbnet.sampling.collapsed.state import FIRST_STEPS
 
 MOST_INSIDE = 64  # units of a window
+MOST_TOGETHER = 90.0  # units over several inputs, up to which every sweep integrates all weights out
+MOST_ROWS_OF_BIAS = 2000  # up to which the bias is integrated out in visits
 MOST_OPEN = 40  # neighbours whose weights are integrated out
 # among the step sizes, after those of `collapsed.state`: arcs of the curve's updates by kind and class of sizes, and
 # lengths along the translation of level and curve
@@ -61,8 +63,8 @@ class Visit(Record):
     neighbours : (MOST_OPEN,) which of all units are open, the farthest first; n_open : how many, at most most_open
     distances : (MOST_OPEN,) theirs
     factor : (MOST_OPEN + 1, MOST_OPEN + 1) L, its diagonal inverted, the bias last; solved : (MOST_OPEN + 1,) q
-    outputs : (n_points,) what units that are neither inside nor open leave of the observations
-    residual : (n_points,) what all units leave
+    open_bias : 1 if the bias is integrated out too; it concerns all observations, and is held if these are many
+    outputs : (n_points,) what is left of the observations by units neither inside nor open; between visits, by all
     weights : (capacity + 1,) of bias and units; drawn : 1 if they are those of the current units
     vector : (room,) anything that lives within a step
 
@@ -81,6 +83,7 @@ class Visit(Record):
     sums : (n_cells,) sums of it over all knots below, per dimension one more than there are knots
     n_visits : per sweep
     size : of windows, times the usual one
+    most_together : units over several inputs, up to which every sweep integrates all weights out
     """
 
     sets: tuple[Inside, ...]
@@ -93,8 +96,8 @@ class Visit(Record):
     distances: FloatArray
     factor: FloatArray
     solved: FloatArray
+    open_bias: int
     outputs: FloatArray
-    residual: FloatArray
     weights: FloatArray
     drawn: int
     vector: FloatArray
@@ -111,6 +114,7 @@ class Visit(Record):
     sums: FloatArray
     n_visits: int
     size: float
+    most_together: float
 
     CARRIED = ("density",)
 
@@ -135,7 +139,7 @@ def empty_inside(n_dims: int, n_points: int) -> Inside:
     )
 
 
-def empty_visit(capacity: int, n_points: int, sizes: Any, expected: float) -> Visit:
+def empty_visit(capacity: int, n_points: int, sizes: Any, expected: float, has_bias: bool) -> Visit:
     """Room for visits of windows among up to `capacity` units; sizes : (n_dims,) knots along each dimension.
 
     expected : units to begin with
@@ -153,8 +157,8 @@ def empty_visit(capacity: int, n_points: int, sizes: Any, expected: float) -> Vi
         distances=np.zeros(MOST_OPEN + 1),
         factor=np.zeros((MOST_OPEN + 1, MOST_OPEN + 1)),
         solved=np.zeros(MOST_OPEN + 1),
+        open_bias=int(has_bias and n_points <= MOST_ROWS_OF_BIAS),
         outputs=np.zeros(n_points),
-        residual=np.zeros(n_points),
         weights=np.zeros(capacity + 1),
         drawn=0,
         vector=np.zeros(MOST_INSIDE + MOST_OPEN + 4),
@@ -171,4 +175,5 @@ def empty_visit(capacity: int, n_points: int, sizes: Any, expected: float) -> Vi
         sums=np.zeros(math.prod(int(n) + 1 for n in sizes)),
         n_visits=1,
         size=1.0,
+        most_together=MOST_TOGETHER,
     )

@@ -24,6 +24,7 @@ from porbnet.kernels.units import (
 )
 from porbnet.kernels.vectors import copy
 from porbnet.sampling.collapsed.levels import amplitude_update, level_jump, level_update, noise_update, room_needed
+from porbnet.sampling.collapsed.local import JOINT, parameters_given_weights
 from porbnet.sampling.collapsed.windows.aim import add_up, choose_window, expected_in, follow
 from porbnet.sampling.collapsed.windows.box import measure, weigh_knots
 from porbnet.sampling.collapsed.windows.curve_steps import came, curve_step, prepare_curve
@@ -34,6 +35,7 @@ from porbnet.sampling.collapsed.windows.unit_steps import birth_or_death, move
 from porbnet.sampling.collapsed.windows.visit import (
     add_bias,
     add_column,
+    add_open,
     choose_neighbours,
     leave_window,
     open_window,
@@ -58,11 +60,10 @@ def visit_window(state: Any, visit: Any, of_size: int, rng: Any) -> None:
     """Births, deaths, moves and updates of the curve inside the window."""
     component = state.components[0]
     n = choose_neighbours(state, visit)
-    if n > MOST_INSIDE or not open_window(state, visit):
-        state.tuning.forced += 0 if n > MOST_INSIDE else 1
+    if n > MOST_INSIDE:
         return
-    variance_log_p = take_inside(state, visit, n)
-    if variance_log_p == -math.inf:
+    if not open_window(state, visit) or take_inside(state, visit, n) == -math.inf:
+        add_open(state, visit, -1.0)
         state.tuning.forced += 1
         return
     prepare(component.curve, visit.box)
@@ -110,14 +111,14 @@ def log_p_inside(state: Any, visit: Any) -> float:
 
 
 @inner
-def set_residual(state: Any, visit: Any) -> None:
+def set_outputs(state: Any, visit: Any) -> None:
     """What all units leave of the observations, given their weights."""
     rows, units, weights = state.rows, state.units, visit.weights
-    copy(rows.y, visit.residual, len(rows.y))
+    copy(rows.y, visit.outputs, len(rows.y))
     if rows.has_bias == 1:
-        add_bias(rows, -weights[0], visit.residual)
+        add_bias(rows, -weights[0], visit.outputs)
     for k in range(units.n):
-        add_column(units, k, -weights[k + 1], visit.residual)
+        add_column(units, k, -weights[k + 1], visit.outputs)
 
 
 @inner
@@ -130,29 +131,44 @@ def put_together(state: Any) -> None:
 
 
 @inner
-def window_sweep(state: Any, visit: Any, rng: Any) -> None:
-    """One sweep; leaves units from left to right, m, the factor of A, log p(y), and weights drawn given these."""
-    component = state.components[0]
-    if visit.drawn == 0:
-        state.log_p = refit(state)
-        draw_weights(state.units, rng, visit.weights)
-    set_residual(state, visit)
-    for _ in range(visit.n_visits):
-        of_size = choose_window(state, visit, rng)
-        visit_window(state, visit, of_size, rng)
-    unknown = is_unknown(state.laws, component.level)
-    if unknown:
-        for _ in range(SHEARS):
-            tally(state, SHEAR, shear(state, rng))
+def put_in_order(state: Any, visit: Any) -> None:
+    """The same of units without their Gram matrix; their weights go with them."""
+    weights, old, units = visit.weights, state.work.vector, state.units
+    copy(weights, old, units.n + 1)
+    state.trial.bare = 1
     put_together(state)
-    if unknown and uniform(rng) < 0.5:
-        tally(state, SHIFT, shift_level(state, rng))
+    state.trial.bare = 0
+    for i in range(units.n):
+        weights[i + 1] = old[units.order[i]]
+
+
+@inner
+def are_many(state: Any, visit: Any) -> bool:
+    """Whether there are so many units over several inputs that one factorisation costs as much as all visits.
+
+    By the table of windows, which warm-up settles: what a sweep does must not depend on what it changes.
+    """
+    return bool(len(visit.low) > 1 and visit.below[len(visit.density)] > visit.most_together)
+
+
+@inner
+def level_moves(state: Any, many: bool, rng: Any) -> None:
+    """The level, or its translation with the curve: with units, and unless these are many alone."""
+    if uniform(rng) < 0.5:
+        if not many:
+            tally(state, SHIFT, shift_level(state, rng))
         state.log_p = log_marginal(state, state.units)
         tally(state, SHIFT_JUMP, jump_level(state, rng))
-    elif unknown:
-        state.log_p = log_marginal(state, state.units)
-        tally(state, LEVEL_JUMP, level_jump(state, 0, rng))
+        return
+    state.log_p = log_marginal(state, state.units)
+    tally(state, LEVEL_JUMP, level_jump(state, 0, rng))
+    if not many:
         tally(state, LEVEL, level_update(state, 0, rng))
+
+
+@inner
+def parameter_moves(state: Any, rng: Any) -> None:
+    """Noise, amplitude and slopes, all weights integrated out."""
     tally(state, NOISE_SLICE, noise_update(state, rng))
     tally(state, AMPLITUDE, amplitude_update(state, 0, rng))
     if len(state.rows.slopes) > 0:
@@ -160,9 +176,39 @@ def window_sweep(state: Any, visit: Any, rng: Any) -> None:
         slope_updates(state, rng)
         rebuild(state.rows, state.components, state.units, -1, 0.0, state.trial)
         copy_units(state.trial, state.units)
+
+
+@inner
+def window_sweep(state: Any, visit: Any, joint: bool, rng: Any) -> None:
+    """One sweep; leaves units from left to right, and weights drawn given these.
+
+    joint : leaves m, the factor of A and log p(y) too, as it always does unless units are many
+    """
+    component, many = state.components[0], are_many(state, visit)
+    unknown = is_unknown(state.laws, component.level)
+    if visit.drawn == 0:
+        state.log_p = refit(state)
+        draw_weights(state.units, rng, visit.weights)
+    set_outputs(state, visit)
+    for _ in range(visit.n_visits):
+        of_size = choose_window(state, visit, rng)
+        visit_window(state, visit, of_size, rng)
+    if unknown:
+        for _ in range(SHEARS):
+            tally(state, SHEAR, shear(state, rng))
+    if many:
+        parameters_given_weights(state, visit.weights, visit.outputs, NOISE_SLICE, rng)
+    if many and not joint:
+        put_in_order(state, visit)
+    else:
+        put_together(state)
+        if unknown:
+            level_moves(state, many, rng)
+        if not many:
+            parameter_moves(state, rng)
+        state.log_p = refit(state)
+        draw_weights(state.units, rng, visit.weights)
     whiten(component.curve, component.curve.table, component.curve.z)
-    state.log_p = refit(state)
-    draw_weights(state.units, rng, visit.weights)
     visit.drawn = 1
     if state.tuning.adapt > 0.0:
         follow(state, visit, state.tuning.adapt if state.tuning.adapt > FOLLOWED else FOLLOWED)
@@ -239,10 +285,10 @@ def run_windows(
             apply(augment, state, rng)
             apply_to(reweigh, state)
             weigh(state.rows)
-            rebuild(state.rows, state.components, state.units, -1, 0.0, state.trial)
-            copy_units(state.trial, state.units)
-        window_sweep(state, visit, rng)
-        if at >= n_warmup and (at - n_warmup) % thin == thin - 1:
+            put_in_order(state, visit)
+        stores = at >= n_warmup and (at - n_warmup) % thin == thin - 1
+        window_sweep(state, visit, stores or at % JOINT == JOINT - 1, rng)
+        if stores:
             store(state, visit, stored)
     return n_sweeps
 

@@ -109,20 +109,14 @@ def choose_neighbours(state: Any, visit: Any) -> int:
 @hot
 def open_window(state: Any, visit: Any) -> bool:
     """Integrate out the weights around the window: outputs, L and q; false if that cannot be done."""
-    rows, units, weights = state.rows, state.units, visit.weights
+    rows, units = state.rows, state.units
     outputs, factor, solved, n = visit.outputs, visit.factor, visit.solved, visit.n_open
     noise = state.values[NOISE]
     precision = 1.0 / (noise * noise)
     prior = 1.0 / weight_variance(state.components[0], state.values)
-    copy(visit.residual, outputs, len(rows.y))
-    for j in range(visit.n_held):
-        add_column(units, visit.held[j], weights[visit.held[j] + 1], outputs)
-    for j in range(n):
-        add_column(units, visit.neighbours[j], weights[visit.neighbours[j] + 1], outputs)
-    if rows.has_bias == 1:
-        add_bias(rows, weights[0], outputs)
+    add_open(state, visit, 1.0)
     root = rows.root
-    for i in range(n + rows.has_bias):
+    for i in range(n + visit.open_bias):
         own, square = factor[i], prior / precision
         if i < n:
             k = visit.neighbours[i]
@@ -154,6 +148,18 @@ def open_window(state: Any, visit: Any) -> bool:
     return True
 
 
+@inner
+def add_open(state: Any, visit: Any, sign: float) -> None:
+    """Add what units inside and open weights are of f to what is left of the observations, or take it off again."""
+    units, weights, outputs = state.units, visit.weights, visit.outputs
+    for j in range(visit.n_held):
+        add_column(units, visit.held[j], sign * weights[visit.held[j] + 1], outputs)
+    for j in range(visit.n_open):
+        add_column(units, visit.neighbours[j], sign * weights[visit.neighbours[j] + 1], outputs)
+    if visit.open_bias == 1:
+        add_bias(state.rows, sign * weights[0], outputs)
+
+
 @hot
 def moment_of(units: Any, k: int, vector: Any) -> float:
     """φᵀ times weighted observations."""
@@ -180,7 +186,7 @@ def put(state: Any, visit: Any, own: Any, j: int, center: Any, g: float, scale: 
         across[i] = overlap(own, j, units, visit.neighbours[i]) * precision
         if first == n and across[i] != 0.0:
             first = i
-    if rows.has_bias == 1:
+    if visit.open_bias == 1:
         across[n] = moment_of(own, j, rows.root) * precision
         n += 1
     square, with_y = 0.0, moment_of(own, j, visit.outputs)
@@ -289,15 +295,14 @@ def copy_inside(own: Any, i: int, j: int, n: int) -> None:
 def leave_window(state: Any, visit: Any, rng: Any) -> None:
     """Draw all open weights; units, weights and residuals go back."""
     rows, units, weights, vector = state.rows, state.units, visit.weights, visit.vector
-    own, factor, residual = visit.sets[visit.current], visit.factor, visit.residual
-    n, m = visit.n_open + rows.has_bias, own.n
-    copy(visit.outputs, residual, len(rows.y))
+    own, factor, outputs = visit.sets[visit.current], visit.factor, visit.outputs
+    n, m = visit.n_open + visit.open_bias, own.n
     for j in range(m - 1, -1, -1):  # places n, n + 1, ... of the vector: those inside
         total = own.solved[j] + normal(rng)
         for k in range(j + 1, m):
             total -= own.factor[k, j] * vector[n + k]
         vector[n + j] = total * own.factor[j, j]
-        add_column(own, j, -vector[n + j], residual)
+        add_column(own, j, -vector[n + j], outputs)
     for i in range(n - 1, -1, -1):
         total = visit.solved[i] + normal(rng)
         for j in range(m):
@@ -307,10 +312,10 @@ def leave_window(state: Any, visit: Any, rng: Any) -> None:
         vector[i] = total * factor[i, i]
         if i == visit.n_open:
             weights[0] = vector[i]
-            add_bias(rows, -vector[i], residual)
+            add_bias(rows, -vector[i], outputs)
         else:
             weights[visit.neighbours[i] + 1] = vector[i]
-            add_column(units, visit.neighbours[i], -vector[i], residual)
+            add_column(units, visit.neighbours[i], -vector[i], outputs)
     for j in range(m):
         at = visit.held[j] if j < visit.n_held else units.n
         if j >= visit.n_held:
