@@ -51,7 +51,9 @@ CASES = {
     "noise curve": (stated(CURVE, VaryingNoise(0.4, 0.7, 0.8)), ALL, NARROW),
     "student-t": (stated(CURVE, RobustNoise(LogNormal(0.4, 1.5), LogNormal(4.0, 1.8))), ALL, NARROW),
 }
-AT_LENGTH = ("all updates", "many births", "many moves", "weights held", "mean below zero", "noise curve")  # slow
+AT_LENGTH = (  # slow
+    "all updates", "many births", "many moves", "weights held", "mean below zero", "noise curve", "student-t",
+)  # fmt: skip
 
 
 def windowed(**settings):
@@ -119,9 +121,8 @@ def test_no_data_gives_the_prior(n_dims, windows, seed):
 OUTCOMES = ("labels", "counts", "outputs within limits", "Poisson")
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=pytest.mark.slow if c in OUTCOMES[2:] else ()) for c in OUTCOMES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", OUTCOMES)
 def test_outcomes_by_windows_and_as_a_whole(case, seed):
     """Two samplers, one posterior: the other one is held against importance sampling in test_outcomes_exact.py."""
     likelihood, y, _, beside = outcomes.CASES[case]
