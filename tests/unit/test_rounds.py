@@ -15,7 +15,7 @@ from porbnet.posterior.diagnostics import Diagnostics, Effort, Row
 from porbnet.posterior.diagnostics import judge as judged
 from porbnet.sampling import chain as chains
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.driver import ChainResult
+from porbnet.sampling.driver import ChainResult, Run
 from porbnet.sampling.rounds import Judgement, Rounds, run_in_rounds
 
 AUTO = SHORT | {"n_draws": "auto", "n_warmup": 20, "thin": 2, "random_state": 3}
@@ -147,6 +147,15 @@ def test_a_default_fit_says_that_it_can_be_trusted():
     found = fit.diagnostics_
     assert found.converged and found.predictions_converged and found.verdict.startswith("converged")
     assert trust.FIRST_DRAWS <= fit.posterior_.n_draws_per_chain < 2000
+
+
+@pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 5, 6, 7])
+def test_time_that_is_over_after_a_few_draws(n_draws):
+    """Half of them are too few for an R-hat."""
+    posterior = fitted(n_jobs=1, n_draws=n_draws).posterior_
+    begun = trust.Trust(posterior.problem, 0.0, str, None, 20, 2)
+    _, found = begun.conclude(Run(posterior.results, False, True), 1.0)
+    assert not found.predictions_converged and "the time was over" in found.verdict
 
 
 def test_time_ends_it_with_what_there_is():

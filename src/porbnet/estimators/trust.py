@@ -107,7 +107,9 @@ def is_enough(found: Diagnostics, wanted: float) -> bool:
 
 def _rank(found: Diagnostics) -> tuple[bool, bool, float]:
     """The better the larger; by R-hat in coarse steps, so that draws are not given away for chance."""
-    return found.converged, found.predictions_converged, -math.ceil(20.0 * math.log(max(found.worst_rhat.rhat, 1.0)))
+    rhat = found.worst_rhat.rhat  # NaN if there are too few draws
+    steps = -math.inf if math.isnan(rhat) else -float(math.ceil(20.0 * math.log(max(rhat, 1.0))))
+    return found.converged, found.predictions_converged, steps
 
 
 def in_words(seconds: float) -> str:
