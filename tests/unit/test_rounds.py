@@ -9,14 +9,13 @@ from fit_tools import SHORT, model, wave
 
 import porbnet
 from porbnet import PoRBNetRegressor
-from porbnet.errors import ConvergenceWarning, StatementError
+from porbnet.errors import StatementError
 from porbnet.estimators import trust
 from porbnet.posterior.diagnostics import Diagnostics, Effort, Row
 from porbnet.posterior.diagnostics import judge as judged
 from porbnet.sampling import chain as chains
 from porbnet.sampling.collapsed.chain import CollapsedChain
-from porbnet.sampling.collapsed.lean_chain import LeanChain
-from porbnet.sampling.driver import LAST_DRAWS, ChainResult, Run
+from porbnet.sampling.driver import ChainResult, Run
 from porbnet.sampling.rounds import Judgement, Rounds, run_in_rounds
 
 AUTO = SHORT | {"n_draws": "auto", "n_warmup": 20, "thin": 2, "random_state": 3}
@@ -157,24 +156,6 @@ def test_time_that_is_over_after_a_few_draws(n_draws):
     begun = trust.Trust(posterior.problem, 0.0, str, None, 20, 2)
     _, found = begun.conclude(Run(posterior.results, False, True), 1.0)
     assert not found.predictions_converged and "the time was over" in found.verdict
-
-
-def test_time_that_is_over_in_warm_up(monkeypatch):
-    """A few draws after all, and a verdict that says what they are: here sweeps take a hundredth of a second."""
-    advance = LeanChain.advance
-
-    def slowly(self, n_sweeps):
-        time.sleep(0.01)
-        return advance(self, n_sweeps if n_sweeps == LAST_DRAWS else 1)
-
-    monkeypatch.setattr(LeanChain, "advance", slowly)
-    X, y = wave(30)
-    settings = SHORT | {"n_draws": "auto", "n_warmup": 200, "max_seconds": 2.0, "random_state": 3, "n_jobs": 1}
-    with pytest.warns(ConvergenceWarning):
-        fit = PoRBNetRegressor("constant", **settings).fit(X, y)
-    assert fit.posterior_.n_draws_per_chain == LAST_DRAWS
-    assert not fit.diagnostics_.predictions_converged and "the time was over" in fit.diagnostics_.verdict
-    assert np.all(np.isfinite(fit.predict(X)))
 
 
 def test_time_ends_it_with_what_there_is():

@@ -117,16 +117,6 @@ class BaseChain(ABC):
                 self._enlarge()
         return made
 
-    def end_warmup(self) -> bool:
-        """Store every sweep from here on, whatever was planned, if none is stored yet and a tenth of warm-up is made.
-
-        Returns whether it is so.
-        """
-        if self.pieces or self.n_sweeps < max(1, self.n_warmup // 10):
-            return False
-        self.n_warmup, self.thin = min(self.n_warmup, self.n_sweeps), 1
-        return True
-
     def _until_full(self) -> int:
         """Sweeps until there are as many draws as are kept at most."""
         if self.goal is None:

@@ -23,7 +23,6 @@ from porbnet.errors import PorbnetWarning, SamplingInterrupted
 from porbnet.sampling.draws import ChainDraws
 from porbnet.sampling.stop import Stop
 
-LAST_DRAWS = 8  # of a chain whose time is over while it warms up
 _CHUNK_SECONDS = 0.1
 
 
@@ -45,9 +44,6 @@ class Chain(Protocol):
 
     def advance(self, n_sweeps: int) -> int:
         """Make at most so many sweeps; returns how many were made."""
-
-    def end_warmup(self) -> bool:
-        """Store every sweep from here on, if none is stored yet and warm-up is well under way; whether it is so."""
 
     def acceptance(self) -> dict[str, float]:
         """Share of accepted proposals by kind of move."""
@@ -174,9 +170,6 @@ def run_chain(
                 bar.set_postfix_str(_rates(chain), refresh=False)
         if recorder is not None and not chain.finished:
             recorder.store(chain, time.thread_time() - started)
-        if not chain.finished and not stop.is_set() and chain.end_warmup():
-            # time is over, and nothing stored: a few draws after all; a checkpoint has the chain as it was
-            chain.advance(LAST_DRAWS)
         if bar is not None:
             bar.close()
         unsaved = "" if recorder is None else recorder.failure
