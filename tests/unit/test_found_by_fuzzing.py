@@ -184,3 +184,12 @@ def test_weights_of_a_chain_far_below_those_of_another():
         patch.setattr("porbnet.posterior.reweighing.log_weights", lambda _: apart)
         found = reweighed(posterior)
     assert all(np.isfinite(r.acceptance["weighed"]) for r in found.results)
+
+
+def test_labels_that_have_no_order_among_the_classes():
+    x = np.array([[0.1], [0.4], [0.6], [0.9]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PorbnetWarning)
+        fit = PoRBNetClassifier("constant", **SHORT).fit(x, np.array(["yes", "no", "yes", "no"], dtype=object))
+    with pytest.raises(StatementError, match="one of the classes"):
+        fit.log_density(x[:1], object())

@@ -270,7 +270,10 @@ class PoRBNetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _codes(self, y: Any) -> NDArray[np.int64]:
         """Places of labels among the classes."""
         labels = np.asarray(y).ravel()
-        codes = np.clip(np.searchsorted(self.classes_, labels), 0, len(self.classes_) - 1)
+        try:
+            codes = np.clip(np.searchsorted(self.classes_, labels), 0, len(self.classes_) - 1)
+        except TypeError:  # of a kind that has no order among the classes
+            raise _checks.fail("y", y, f"it must be one of the classes, {self.classes_.tolist()}") from None
         unknown = self.classes_[codes] != labels
         if np.any(unknown):
             raise _checks.fail("y", labels[unknown][0], f"it must be one of the classes, {self.classes_.tolist()}")
