@@ -77,7 +77,7 @@ WHERE_OF_WINDOWS = {
 }
 
 
-def in_windows(case, X, y, seed, chain_type, mutate, n_draws=2500):
+def in_windows(case, X, y, seed, chain_type, mutate, n_draws=10_000):
     """A posterior by windows, of a case of test_windows_exact.py."""
     prior, plan, settings = windows.CASES[case]
 
