@@ -10,7 +10,7 @@ help:
 	@echo "make demo        fit the motorcycle data: summary, pictures, report and model (folder demo/)"
 	@echo "make paper       the paper's figures and tables, small sizes (folder paper/)"
 	@echo "make docs        the documentation site: examples run, links checked (folder site/)"
-	@echo "make test        lint, types and the default tests (about eight minutes on two cores, and two to set up)"
+	@echo "make test        lint, types and the default tests (ten to twelve minutes on two cores, and two to set up)"
 	@echo "make test-slow   the long statistical checks"
 	@echo "make validate    the evidence of docs/validation.md (days at full size; it goes on where it was)"
 	@echo "make test-py     the default tests on another Python: make test-py PYTHON=python3.13"

@@ -51,8 +51,8 @@ class SigmoidGP(Intensity):
     refinement : float, default 1
         Multiplies the number of knots per lengthscale.
     kernel : {"squared_exponential", "exponential"}
-        Of h: smooth curves, or ones that may bend anywhere, and that posteriors are found for by updates of one place
-        at a time, which makes fits many times faster. A product over the inputs, if there are several.
+        Of h: smooth curves, or ones that may bend anywhere, whose posteriors are found by updates of one place at a
+        time: chains meet where functions jump or are rough. A product over the inputs, if there are several.
     mean : float, default 0
         Of h. With 0 the typical level is half of λ*; well below 0, λ* is hardly ever reached.
 

@@ -293,7 +293,7 @@ def copy_inside(own: Any, i: int, j: int, n: int) -> None:
 
 @hot
 def leave_window(state: Any, visit: Any, rng: Any) -> None:
-    """Draw all open weights; units, weights and residuals go back."""
+    """Draw all open weights; units and weights go back, and outputs are what all units leave again."""
     rows, units, weights, vector = state.rows, state.units, visit.weights, visit.vector
     own, factor, outputs = visit.sets[visit.current], visit.factor, visit.outputs
     n, m = visit.n_open + visit.open_bias, own.n
